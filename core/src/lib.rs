@@ -1,0 +1,1 @@
+//! Idempotent message consumers on a real SQLite.

@@ -1,0 +1,2 @@
+//! Mounts the laboratory's page.
+fn main() {}

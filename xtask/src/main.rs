@@ -1,0 +1,2 @@
+//! Sets the machine up, then serves, tests or measures the laboratory.
+fn main() {}
