@@ -134,6 +134,11 @@ impl Disk {
         self.platter.borrow().locks.obstacles(id, wanted)
     }
 
+    /// The last lock that `id` was refused in the recording so far, and who held it then.
+    pub fn last_refusal(&self, id: ConnectionId) -> Option<(LockLevel, Vec<ConnectionId>)> {
+        self.platter.borrow().locks.last_refusal(id)
+    }
+
     /// Takes the recording of locks since the last call, oldest first.
     pub fn take_recording(&self) -> Vec<LockEvent> {
         self.platter.borrow_mut().locks.take_recording()

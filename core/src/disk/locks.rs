@@ -111,6 +111,18 @@ impl LockTable {
         self.lower(id, LockLevel::None);
     }
 
+    pub(super) fn last_refusal(&self, id: ConnectionId) -> Option<(LockLevel, Vec<ConnectionId>)> {
+        self.recording
+            .iter()
+            .rev()
+            .find_map(|event| match &event.change {
+                LockChange::Refused { wanted, holders } if event.connection == id => {
+                    Some((*wanted, holders.clone()))
+                }
+                _ => None,
+            })
+    }
+
     pub(super) fn take_recording(&mut self) -> Vec<LockEvent> {
         std::mem::take(&mut self.recording)
     }

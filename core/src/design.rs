@@ -1,0 +1,475 @@
+//! A consumer's design: one choice on each of six axes.
+//!
+//! A design decides nothing by itself. It is compiled to a [`Plan`](crate::plan::Plan), and the machine
+//! only walks plans.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// Declares an axis: its choices, the name of each in links and messages, and all of them in order.
+macro_rules! axis {
+    ($(#[$doc:meta])* $name:ident { $($(#[$choice_doc:meta])* $choice:ident = $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$choice_doc])* $choice,)+ }
+
+        impl $name {
+            /// All choices on this axis, in the order in which they are offered.
+            pub const ALL: &'static [$name] = &[$($name::$choice),+];
+
+            /// The name of this choice in links and messages.
+            pub fn as_str(self) -> &'static str {
+                match self { $($name::$choice => $text),+ }
+            }
+
+            fn named(text: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|choice| choice.as_str() == text)
+            }
+        }
+    };
+}
+
+axis! {
+    /// What decides whether a delivery is the first.
+    Arbitration {
+        /// Nothing: every delivery is carried out.
+        None = "none",
+        /// The broker's `redelivered` flag: a hint, taken for proof.
+        TrustRedelivered = "trust-redelivered",
+        /// A SELECT before the work. The receipts have no constraint.
+        CheckThenInsert = "check-then-insert",
+        /// The INSERT of the receipt, against a unique constraint.
+        UniqueConstraint = "unique-constraint",
+        /// The same, asked with `ON CONFLICT … DO NOTHING`: no row changed means duplicate.
+        OnConflictDoNothing = "on-conflict-do-nothing",
+        /// The same, with `INSERT OR IGNORE` on every write, which also silences other constraints.
+        InsertOrIgnore = "insert-or-ignore",
+    }
+}
+
+axis! {
+    /// Which writes commit together.
+    Grouping {
+        /// Receipt and effect in one transaction.
+        One = "one-transaction",
+        /// The receipt commits first, in a transaction of its own.
+        ReceiptFirst = "receipt-first",
+        /// The effect commits first, in a transaction of its own.
+        EffectFirst = "effect-first",
+        /// Every statement commits by itself.
+        Autocommit = "autocommit",
+    }
+}
+
+axis! {
+    /// What makes two deliveries "the same" to the consumer.
+    Key {
+        /// The event and the effect.
+        EventEffect = "event-and-effect",
+        /// The event alone.
+        Event = "event-only",
+        /// The ticket alone.
+        Ticket = "ticket-only",
+    }
+}
+
+axis! {
+    /// Which errors are taken to mean "duplicate", and what happens to the others.
+    Errors {
+        /// Only a violation of the receipt's own constraint. Everything else gives the delivery back.
+        TargetOnly = "target-only",
+        /// Any violation of any constraint.
+        AnyIntegrity = "any-integrity",
+        /// A duplicate is recognised, and after any other error the delivery is acked all the same.
+        AnyAcked = "any-acked",
+    }
+}
+
+axis! {
+    /// When the broker is told "done".
+    AckTiming {
+        /// After the last commit.
+        AfterCommit = "after-commit",
+        /// Before the first statement.
+        BeforeProcessing = "before-processing",
+    }
+}
+
+axis! {
+    /// How a transaction begins.
+    Begin {
+        /// Without a lock; each statement takes what it needs.
+        Deferred = "deferred",
+        /// With the one write lock, at once.
+        Immediate = "immediate",
+    }
+}
+
+/// A consumer's design.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Design {
+    /// What decides who is first.
+    pub arbitration: Arbitration,
+    /// Which writes commit together.
+    pub grouping: Grouping,
+    /// What makes two deliveries the same.
+    pub key: Key,
+    /// Which errors mean duplicate.
+    pub errors: Errors,
+    /// When the ack is sent.
+    pub ack: AckTiming,
+    /// How transactions begin.
+    pub begin: Begin,
+}
+
+/// A design with a name. The names are identities: links and golden files carry them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// The name, for ever.
+    pub name: &'static str,
+    /// The design.
+    pub design: Design,
+}
+
+/// The design of the contract, which the other presets differ from in one or two choices.
+const CONTRACT: Design = Design {
+    arbitration: Arbitration::UniqueConstraint,
+    grouping: Grouping::One,
+    key: Key::EventEffect,
+    errors: Errors::TargetOnly,
+    ack: AckTiming::AfterCommit,
+    begin: Begin::Deferred,
+};
+
+const fn arbitrated_by(arbitration: Arbitration) -> Design {
+    Design {
+        arbitration,
+        ..CONTRACT
+    }
+}
+
+/// The named designs, in the order in which they are taught.
+pub const PRESETS: [Preset; 13] = [
+    Preset {
+        name: "no-guard",
+        design: arbitrated_by(Arbitration::None),
+    },
+    Preset {
+        name: "trust-redelivered",
+        design: arbitrated_by(Arbitration::TrustRedelivered),
+    },
+    Preset {
+        name: "check-then-insert",
+        design: Design {
+            grouping: Grouping::Autocommit,
+            ..arbitrated_by(Arbitration::CheckThenInsert)
+        },
+    },
+    Preset {
+        name: "check-in-transaction",
+        design: arbitrated_by(Arbitration::CheckThenInsert),
+    },
+    Preset {
+        name: "constraint-arbitration",
+        design: CONTRACT,
+    },
+    Preset {
+        name: "on-conflict-do-nothing",
+        design: arbitrated_by(Arbitration::OnConflictDoNothing),
+    },
+    Preset {
+        name: "insert-or-ignore",
+        design: arbitrated_by(Arbitration::InsertOrIgnore),
+    },
+    Preset {
+        name: "receipt-first",
+        design: Design {
+            grouping: Grouping::ReceiptFirst,
+            ..CONTRACT
+        },
+    },
+    Preset {
+        name: "effect-first",
+        design: Design {
+            grouping: Grouping::EffectFirst,
+            ..arbitrated_by(Arbitration::CheckThenInsert)
+        },
+    },
+    Preset {
+        name: "event-key",
+        design: Design {
+            key: Key::Event,
+            ..CONTRACT
+        },
+    },
+    Preset {
+        name: "ticket-key",
+        design: Design {
+            key: Key::Ticket,
+            ..CONTRACT
+        },
+    },
+    Preset {
+        name: "swallow-integrity-errors",
+        design: Design {
+            errors: Errors::AnyIntegrity,
+            ..CONTRACT
+        },
+    },
+    Preset {
+        name: "ack-first",
+        design: Design {
+            ack: AckTiming::BeforeProcessing,
+            ..CONTRACT
+        },
+    },
+];
+
+/// Why a combination of choices makes no sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nonsense {
+    /// Without receipts there is none that could commit apart from the effect.
+    NoReceiptToGroup,
+    /// Without receipts there is no key.
+    NoReceiptToKey,
+    /// Where every statement commits by itself, nothing begins.
+    NoTransactionToBegin,
+    /// `INSERT OR IGNORE` reports no integrity error that could be taken for a duplicate.
+    NoErrorToReadAs,
+}
+
+impl Nonsense {
+    /// The reason in one sentence.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Nonsense::NoReceiptToGroup => {
+                "this arbitration writes no receipt, so none can commit before or after the effect"
+            }
+            Nonsense::NoReceiptToKey => "this arbitration writes no receipt, so there is no key",
+            Nonsense::NoTransactionToBegin => {
+                "under autocommit no transaction begins, so none can begin immediately"
+            }
+            Nonsense::NoErrorToReadAs => {
+                "INSERT OR IGNORE silences UNIQUE, CHECK and NOT NULL, so no such error is left to be \
+                 read as a duplicate"
+            }
+        }
+    }
+}
+
+impl Design {
+    /// The design of the contract: what `apply_once` does.
+    pub const CONTRACT: Design = CONTRACT;
+
+    /// The preset with this name.
+    pub fn preset(name: &str) -> Option<Design> {
+        PRESETS
+            .iter()
+            .find(|preset| preset.name == name)
+            .map(|preset| preset.design)
+    }
+
+    /// The name of the preset that this design is, if it is one.
+    pub fn preset_name(&self) -> Option<&'static str> {
+        PRESETS
+            .iter()
+            .find(|preset| preset.design == *self)
+            .map(|preset| preset.name)
+    }
+
+    /// Whether this design writes receipts at all.
+    pub fn has_receipt(&self) -> bool {
+        !matches!(
+            self.arbitration,
+            Arbitration::None | Arbitration::TrustRedelivered
+        )
+    }
+
+    /// Whether its receipts table has a unique constraint.
+    pub fn has_constraint(&self) -> bool {
+        self.has_receipt() && self.arbitration != Arbitration::CheckThenInsert
+    }
+
+    /// Why this combination makes no sense, if it does not.
+    pub fn nonsense(&self) -> Option<Nonsense> {
+        if !self.has_receipt() && self.key != Key::EventEffect {
+            return Some(Nonsense::NoReceiptToKey);
+        }
+        if !self.has_receipt()
+            && matches!(
+                self.grouping,
+                Grouping::ReceiptFirst | Grouping::EffectFirst
+            )
+        {
+            return Some(Nonsense::NoReceiptToGroup);
+        }
+        if self.grouping == Grouping::Autocommit && self.begin == Begin::Immediate {
+            return Some(Nonsense::NoTransactionToBegin);
+        }
+        if self.arbitration == Arbitration::InsertOrIgnore && self.errors == Errors::AnyIntegrity {
+            return Some(Nonsense::NoErrorToReadAs);
+        }
+        None
+    }
+}
+
+impl fmt::Display for Design {
+    /// The preset's name, or the six choices joined by dots.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.preset_name() {
+            Some(name) => f.write_str(name),
+            None => write!(
+                f,
+                "{}.{}.{}.{}.{}.{}",
+                self.arbitration.as_str(),
+                self.grouping.as_str(),
+                self.key.as_str(),
+                self.errors.as_str(),
+                self.ack.as_str(),
+                self.begin.as_str()
+            ),
+        }
+    }
+}
+
+impl FromStr for Design {
+    type Err = Error;
+
+    /// Reads what [`Display`](fmt::Display) writes. Refuses a combination that makes no sense.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let design = match Design::preset(text) {
+            Some(design) => design,
+            None => from_choices(text)?,
+        };
+        match design.nonsense() {
+            None => Ok(design),
+            Some(nonsense) => Err(Error::NonsenseDesign {
+                text: text.to_owned(),
+                nonsense,
+            }),
+        }
+    }
+}
+
+fn from_choices(text: &str) -> Result<Design, Error> {
+    let mut words = text.split('.');
+    let mut at = 0;
+    let mut next = |axis: &'static str| {
+        let word = words.next().unwrap_or("");
+        let here = at;
+        at += word.chars().count() + 1;
+        (word.to_owned(), here, axis)
+    };
+    let bad = |(word, at, axis): &(String, usize, &'static str), choices: Vec<&'static str>| {
+        Error::UnknownChoice {
+            axis,
+            found: word.clone(),
+            at_char: *at,
+            choices,
+        }
+    };
+    /// Reads one word as a choice on the axis.
+    macro_rules! choice {
+        ($axis:ident, $name:literal) => {{
+            let word = next($name);
+            $axis::named(&word.0)
+                .ok_or_else(|| bad(&word, $axis::ALL.iter().map(|c| c.as_str()).collect()))?
+        }};
+    }
+    if !text.contains('.') {
+        return Err(Error::UnknownPreset {
+            found: text.to_owned(),
+        });
+    }
+    let design = Design {
+        arbitration: choice!(Arbitration, "arbitration"),
+        grouping: choice!(Grouping, "transaction"),
+        key: choice!(Key, "key"),
+        errors: choice!(Errors, "errors"),
+        ack: choice!(AckTiming, "ack"),
+        begin: choice!(Begin, "begin"),
+    };
+    match words.next() {
+        None => Ok(design),
+        Some(extra) => Err(Error::UnknownChoice {
+            axis: "end",
+            found: extra.to_owned(),
+            at_char: at,
+            choices: vec![],
+        }),
+    }
+}
+
+/// Every combination of choices that makes sense, in the order of the axes.
+pub fn all() -> impl Iterator<Item = Design> {
+    let axes = Arbitration::ALL.iter().flat_map(|&arbitration| {
+        Grouping::ALL.iter().flat_map(move |&grouping| {
+            Key::ALL.iter().flat_map(move |&key| {
+                Errors::ALL.iter().flat_map(move |&errors| {
+                    AckTiming::ALL.iter().flat_map(move |&ack| {
+                        Begin::ALL.iter().map(move |&begin| Design {
+                            arbitration,
+                            grouping,
+                            key,
+                            errors,
+                            ack,
+                            begin,
+                        })
+                    })
+                })
+            })
+        })
+    });
+    axes.filter(|design| design.nonsense().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[cfg(target_family = "wasm")]
+    use wasm_bindgen_test::wasm_bindgen_test as test;
+
+    #[test]
+    fn every_design_that_makes_sense_reads_back_from_its_text() {
+        for design in all() {
+            assert_eq!(design.to_string().parse::<Design>().unwrap(), design);
+        }
+    }
+
+    #[test]
+    fn presets_make_sense_and_differ() {
+        for (index, preset) in PRESETS.iter().enumerate() {
+            assert_eq!(preset.design.nonsense(), None, "{}", preset.name);
+            assert_eq!(preset.design.preset_name(), Some(preset.name));
+            assert!(
+                PRESETS[..index]
+                    .iter()
+                    .all(|other| other.design != preset.design)
+            );
+        }
+    }
+
+    #[test]
+    fn a_bad_design_says_where_and_what_was_expected() {
+        let error = "none.one-transaction.evnt.target-only.after-commit.deferred"
+            .parse::<Design>()
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "key `evnt` at character 21 is unknown; expected one of event-and-effect, event-only, \
+             ticket-only"
+        );
+        assert!("none.one-transaction".parse::<Design>().is_err());
+        assert!("".parse::<Design>().is_err());
+        let refused = "none.receipt-first.event-and-effect.target-only.after-commit.deferred";
+        assert!(
+            refused
+                .parse::<Design>()
+                .unwrap_err()
+                .to_string()
+                .contains("writes no receipt")
+        );
+    }
+}

@@ -1,0 +1,153 @@
+//! A schedule carried out from the start: what each step did, and the state and violations after it.
+
+use std::rc::Rc;
+
+use crate::broker::WorkerId;
+use crate::design::Design;
+use crate::disk::ConnectionId;
+use crate::error::{Error, Result};
+use crate::property::{Violation, violations};
+use crate::scenario::{Bounds, Scenario};
+use crate::schedule::{Schedule, Step};
+use crate::state::State;
+use crate::system::{Change, System};
+
+/// One row of a run.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The step that was asked for.
+    pub step: Step,
+    /// What it did, or why it did nothing.
+    pub moved: Moved,
+    /// The state after it.
+    pub state: Rc<State>,
+    /// What is violated in that state.
+    pub violations: Vec<Violation>,
+    /// For each worker, whom it waits for then.
+    pub waits: Vec<Vec<ConnectionId>>,
+}
+
+/// Whether a step could be taken.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Moved {
+    /// It was.
+    Changed(Change),
+    /// It could not be, in this design: the row stands for the other design's sake.
+    Nothing(Pause),
+}
+
+/// Why a step that another design took does nothing here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// The worker waits for these.
+    Waits(Vec<ConnectionId>),
+    /// The worker has no delivery.
+    Idle,
+    /// The worker has one already.
+    Busy,
+    /// The queue is empty.
+    NothingQueued,
+    /// The step makes no sense at this point.
+    NotNow,
+}
+
+/// A run: the frames after the start.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The state at the start.
+    pub start: Rc<State>,
+    /// What followed.
+    pub frames: Vec<Frame>,
+}
+
+impl Run {
+    /// Carries out `schedule`, in which every step must be enabled when its turn comes.
+    ///
+    /// # Errors
+    /// [`Error::NotEnabled`] with what was enabled instead, and the errors of [`System::new`] and
+    /// [`System::apply`].
+    pub fn exact(
+        design: Design,
+        scenario: Scenario,
+        bounds: Bounds,
+        schedule: &Schedule,
+    ) -> Result<Run> {
+        let mut system = System::new(design, scenario, bounds)?;
+        let mut run = Run::started(&system);
+        for (index, step) in schedule.0.iter().enumerate() {
+            if !system.is_enabled(*step) {
+                return Err(Error::NotEnabled {
+                    number: index + 1,
+                    wanted: step.to_string(),
+                    enabled: system.enabled().iter().map(Step::to_string).collect(),
+                });
+            }
+            run.take(&mut system, *step)?;
+        }
+        Ok(run)
+    }
+
+    /// A run of no steps yet.
+    pub fn started(system: &System) -> Run {
+        Run {
+            start: Rc::new(system.state().clone()),
+            frames: vec![],
+        }
+    }
+
+    /// Takes `step` if the machine offers it, and otherwise notes why nothing happens.
+    ///
+    /// That is how one sequence of moves drives two designs: the rows stay side by side.
+    ///
+    /// # Errors
+    /// Those of [`System::apply`].
+    pub fn take(&mut self, system: &mut System, step: Step) -> Result<()> {
+        let moved = if system.is_enabled(step) {
+            Moved::Changed(system.apply(step)?)
+        } else {
+            Moved::Nothing(pause(system, step))
+        };
+        let workers = system.state().workers().map(|(id, _)| id);
+        self.frames.push(Frame {
+            step,
+            moved,
+            waits: workers.map(|id| system.waits_for(id)).collect(),
+            violations: violations(system),
+            state: Rc::new(system.state().clone()),
+        });
+        Ok(())
+    }
+
+    /// The state after `steps` steps; the start for 0.
+    ///
+    /// # Panics
+    /// If the run has fewer steps.
+    pub fn state_after(&self, steps: usize) -> &Rc<State> {
+        match steps {
+            0 => &self.start,
+            _ => &self.frames[steps - 1].state,
+        }
+    }
+
+    /// The violations after the last step.
+    pub fn violations(&self) -> &[Violation] {
+        self.frames.last().map_or(&[], |frame| &frame.violations)
+    }
+}
+
+fn pause(system: &System, step: Step) -> Pause {
+    let Some(worker) = step.worker() else {
+        return Pause::NotNow;
+    };
+    if usize::from(worker.0) >= system.state().workers.len() {
+        return Pause::NotNow;
+    }
+    let is_idle = |id: WorkerId| system.state().worker(id).job.is_none();
+    match step {
+        Step::Deliver(id) if !is_idle(id) => Pause::Busy,
+        Step::Deliver(_) => Pause::NothingQueued,
+        _ if is_idle(worker) => Pause::Idle,
+        Step::Work(id) => Pause::Waits(system.waits_for(id)),
+        _ => Pause::NotNow,
+    }
+}

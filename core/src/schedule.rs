@@ -1,0 +1,257 @@
+//! Steps, and the order in which they are taken: as data and as text that a person can read.
+//!
+//! The text begins with its version, `s1:`, and joins the steps with dots:
+//!
+//! | text | step |
+//! |---|---|
+//! | `dA` | the broker hands the head of its queue to worker A |
+//! | `A`, `A3` | A takes its next stage; three times |
+//! | `t` | the operator adds the missing ticket |
+//! | `p1` | the producer publishes event e1 once more |
+//! | `kA` | A sends its ack, and it is lost |
+//! | `rA` | A's commit is carried out, and the reply is lost |
+//! | `gA` | A gives up waiting |
+//! | `xA` | A crashes |
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::broker::{EventIndex, WorkerId};
+use crate::error::Error;
+
+/// One atomic thing that may happen next. The order of this type is the order in which
+/// [`System::enabled`](crate::system::System::enabled) offers steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Step {
+    /// The broker hands the head of its queue to a worker.
+    Deliver(WorkerId),
+    /// A worker takes its next stage.
+    Work(WorkerId),
+    /// The operator adds the missing ticket.
+    AddTicket,
+    /// The producer publishes an event once more.
+    PublishAgain(EventIndex),
+    /// A worker sends its ack, and it is lost on the way.
+    LoseAck(WorkerId),
+    /// A worker's commit is carried out, and the reply is lost on the way.
+    LoseReply(WorkerId),
+    /// A worker that waits gives up, as a busy timeout would make it.
+    GiveUp(WorkerId),
+    /// A worker's process dies, and its connection with it.
+    Crash(WorkerId),
+}
+
+impl Step {
+    /// The worker it is about, if it is about one.
+    pub fn worker(self) -> Option<WorkerId> {
+        match self {
+            Step::Deliver(worker)
+            | Step::Work(worker)
+            | Step::LoseAck(worker)
+            | Step::LoseReply(worker)
+            | Step::GiveUp(worker)
+            | Step::Crash(worker) => Some(worker),
+            Step::AddTicket | Step::PublishAgain(_) => None,
+        }
+    }
+
+    /// Whether the system itself gets on by it, as opposed to a fault or to someone from outside.
+    pub fn is_progress(self) -> bool {
+        matches!(self, Step::Deliver(_) | Step::Work(_))
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Deliver(worker) => write!(f, "d{worker}"),
+            Step::Work(worker) => write!(f, "{worker}"),
+            Step::AddTicket => f.write_str("t"),
+            Step::PublishAgain(event) => write!(f, "p{}", event.0 + 1),
+            Step::LoseAck(worker) => write!(f, "k{worker}"),
+            Step::LoseReply(worker) => write!(f, "r{worker}"),
+            Step::GiveUp(worker) => write!(f, "g{worker}"),
+            Step::Crash(worker) => write!(f, "x{worker}"),
+        }
+    }
+}
+
+/// The steps taken, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Schedule(pub Vec<Step>);
+
+impl Schedule {
+    /// What every schedule's text begins with: the version of its form.
+    pub const VERSION: &'static str = "s1:";
+
+    /// The most steps that a schedule may have.
+    pub const STEPS_MAX: usize = 500;
+
+    /// How often one actor's step follows another's: the fewer, the easier to follow.
+    pub fn switches(&self) -> usize {
+        self.0
+            .windows(2)
+            .filter(|pair| pair[0].worker() != pair[1].worker())
+            .count()
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::VERSION)?;
+        let runs = self
+            .0
+            .chunk_by(|one, next| one == next && matches!(one, Step::Work(_)));
+        for (index, run) in runs.enumerate() {
+            if index > 0 {
+                f.write_str(".")?;
+            }
+            write!(f, "{}", run[0])?;
+            if run.len() > 1 {
+                write!(f, "{}", run.len())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where a schedule's text stopped making sense: the character, what stood there, what was expected.
+type Bad = (usize, String, &'static str);
+
+impl FromStr for Schedule {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        read(text).map_err(|(at_char, found, expected)| {
+            let found = found.chars().take(40).collect();
+            Error::BadSchedule {
+                at_char,
+                found,
+                expected,
+            }
+        })
+    }
+}
+
+fn read(text: &str) -> Result<Schedule, Bad> {
+    let Some(steps) = text.strip_prefix(Schedule::VERSION) else {
+        let head: String = text.chars().take(Schedule::VERSION.len()).collect();
+        return Err((0, head, "the version `s1:`"));
+    };
+    let mut schedule = Schedule::default();
+    let mut at = Schedule::VERSION.len();
+    if steps.is_empty() {
+        return Ok(schedule);
+    }
+    for word in steps.split('.') {
+        let (step, count) = read_word(word, at)?;
+        if schedule.0.len() + count > Schedule::STEPS_MAX {
+            return Err((at, word.to_owned(), "at most 500 steps"));
+        }
+        schedule.0.extend(std::iter::repeat_n(step, count));
+        at += word.chars().count() + 1;
+    }
+    Ok(schedule)
+}
+
+fn read_word(word: &str, at: usize) -> Result<(Step, usize), Bad> {
+    const STEP: &str = "a step: A, B or C; dA, kA, rA, gA, xA; p1; t";
+    const WORKER: &str = "a worker: A, B or C";
+    let mut letters = word.chars();
+    let first = letters.next().ok_or((at, String::new(), STEP))?;
+    let rest = letters.as_str();
+    let about = |step: fn(WorkerId) -> Step| match rest.chars().next().and_then(worker) {
+        Some(worker) if rest.len() == 1 => Ok((step(worker), 1)),
+        _ => Err((at + 1, rest.to_owned(), WORKER)),
+    };
+    match first {
+        'A'..='C' => {
+            let worker = worker(first).expect("the letter was just matched");
+            Ok((Step::Work(worker), read_count(rest, at + 1)?))
+        }
+        'd' => about(Step::Deliver),
+        'k' => about(Step::LoseAck),
+        'r' => about(Step::LoseReply),
+        'g' => about(Step::GiveUp),
+        'x' => about(Step::Crash),
+        'p' => match rest {
+            "1" => Ok((Step::PublishAgain(EventIndex(0)), 1)),
+            "2" => Ok((Step::PublishAgain(EventIndex(1)), 1)),
+            _ => Err((at + 1, rest.to_owned(), "an event: 1 or 2")),
+        },
+        't' if rest.is_empty() => Ok((Step::AddTicket, 1)),
+        't' => Err((at + 1, rest.to_owned(), "the end of the step")),
+        _ => Err((at, word.to_owned(), STEP)),
+    }
+}
+
+fn worker(letter: char) -> Option<WorkerId> {
+    matches!(letter, 'A'..='C').then(|| WorkerId(letter as u8 - b'A'))
+}
+
+fn read_count(text: &str, at: usize) -> Result<usize, Bad> {
+    if text.is_empty() {
+        return Ok(1);
+    }
+    let is_number = text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse::<usize>() {
+        Ok(count) if is_number && count > 1 => Ok(count),
+        _ => Err((at, text.to_owned(), "nothing, or a number from 2 to 500")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[cfg(target_family = "wasm")]
+    use wasm_bindgen_test::wasm_bindgen_test as test;
+
+    #[test]
+    fn every_step_reads_back_from_its_text() {
+        let text = "s1:dA.A2.dB.B12.t.p1.p2.kA.rB.gC.xB.A.A.xB.xB";
+        let schedule: Schedule = text.parse().unwrap();
+        assert_eq!(schedule.to_string(), text.replace("B.A.A.", "B.A2."));
+        assert_eq!(schedule.to_string().parse::<Schedule>().unwrap(), schedule);
+        assert_eq!("s1:".parse::<Schedule>().unwrap(), Schedule::default());
+    }
+
+    #[test]
+    fn a_bad_text_says_where_and_what_was_expected() {
+        for (text, at, found) in [
+            ("", 0, ""),
+            ("A.B", 0, "A.B"),
+            ("s2:A", 0, "s2:"),
+            ("s1:A..B", 5, ""),
+            ("s1:A.", 5, ""),
+            ("s1:dA.D", 6, "D"),
+            ("s1:dD", 4, "D"),
+            ("s1:d", 4, ""),
+            ("s1:A1", 4, "1"),
+            ("s1:A0", 4, "0"),
+            ("s1:A+2", 4, "+2"),
+            ("s1:A501", 3, "A501"),
+            ("s1:A99999999999999999999", 4, "99999999999999999999"),
+            ("s1:p3", 4, "3"),
+            ("s1:tt", 4, "t"),
+            ("s1:重", 3, "重"),
+            ("s1:d重", 4, "重"),
+        ] {
+            match text.parse::<Schedule>() {
+                Err(Error::BadSchedule {
+                    at_char,
+                    found: seen,
+                    ..
+                }) => {
+                    assert_eq!((at_char, seen.as_str()), (at, found), "{text}");
+                }
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn switches_count_changes_of_the_actor() {
+        let schedule: Schedule = "s1:dA.A2.dB.B2.A.t".parse().unwrap();
+        assert_eq!(schedule.switches(), 3);
+    }
+}

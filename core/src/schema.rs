@@ -1,0 +1,175 @@
+//! The tables, and reading them.
+
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
+/// The named constraint that arbitrates: one receipt for an event and an effect.
+pub const RECEIPT_CONSTRAINT: &str = "uq_effect_event_name";
+
+/// The receipts table of the contract. [`apply_once`](crate::apply_once) needs this one and no other.
+///
+/// Both key columns are NOT NULL: SQL holds no two NULLs to be equal, so a key with a NULL in it would
+/// guard nothing.
+pub const RECEIPTS: &str = "\
+CREATE TABLE effect_receipts (
+  event_id    TEXT NOT NULL,
+  effect_name TEXT NOT NULL,
+  CONSTRAINT uq_effect_event_name UNIQUE (event_id, effect_name)
+) STRICT;";
+
+/// The same table without the constraint, for designs that do without it.
+pub const RECEIPTS_UNGUARDED: &str = "\
+CREATE TABLE effect_receipts (
+  event_id    TEXT NOT NULL,
+  effect_name TEXT NOT NULL
+) STRICT;";
+
+/// The table of a design whose key is the event alone: too wide for an event with several effects.
+pub const RECEIPTS_BY_EVENT: &str = "\
+CREATE TABLE effect_receipts (
+  event_id    TEXT NOT NULL,
+  effect_name TEXT NOT NULL,
+  CONSTRAINT uq_effect_event UNIQUE (event_id)
+) STRICT;";
+
+/// The table of a design whose key is the ticket alone: too wide for a ticket that changes twice.
+pub const RECEIPTS_BY_TICKET: &str = "\
+CREATE TABLE effect_receipts (
+  event_id    TEXT NOT NULL,
+  effect_name TEXT NOT NULL,
+  ticket_id   TEXT NOT NULL,
+  CONSTRAINT uq_effect_ticket UNIQUE (ticket_id)
+) STRICT;";
+
+/// The receipts of a design with the ticket as its key and no constraint.
+pub const RECEIPTS_BY_TICKET_UNGUARDED: &str = "\
+CREATE TABLE effect_receipts (
+  event_id    TEXT NOT NULL,
+  effect_name TEXT NOT NULL,
+  ticket_id   TEXT NOT NULL
+) STRICT;";
+
+/// Tickets, and the tasks that are the effects. A ticket has at most one escalated task: a business
+/// rule with a UNIQUE of its own, whose violation has nothing to do with a duplicate.
+pub const BUSINESS: &str = "\
+CREATE TABLE tickets (
+  id        TEXT NOT NULL PRIMARY KEY,
+  tenant_id TEXT NOT NULL
+) STRICT;
+CREATE TABLE business_tasks (
+  id        TEXT NOT NULL PRIMARY KEY,
+  ticket_id TEXT NOT NULL REFERENCES tickets (id),
+  tenant_id TEXT NOT NULL,
+  task_type TEXT NOT NULL,
+  status    TEXT NOT NULL CONSTRAINT ck_task_status CHECK (status IN ('pending', 'done', 'escalated'))
+) STRICT;
+CREATE UNIQUE INDEX uq_task_escalated ON business_tasks (ticket_id) WHERE status = 'escalated';";
+
+/// A row of `effect_receipts`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Receipt {
+    /// The event.
+    pub event_id: String,
+    /// The effect.
+    pub effect_name: String,
+}
+
+/// A row of `business_tasks`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Task {
+    /// Its id.
+    pub id: String,
+    /// The ticket.
+    pub ticket_id: String,
+    /// The tenant.
+    pub tenant_id: String,
+    /// What is to be done: the name of the effect.
+    pub task_type: String,
+    /// How far it is.
+    pub status: String,
+}
+
+/// What the tables hold as one connection sees them, each table in the order of its rows' text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tables {
+    /// The ids in `tickets`.
+    pub tickets: Vec<String>,
+    /// `effect_receipts`.
+    pub receipts: Vec<Receipt>,
+    /// `business_tasks`.
+    pub tasks: Vec<Task>,
+}
+
+impl Tables {
+    /// Reads the three tables through `connection`.
+    ///
+    /// # Errors
+    /// Whatever SQLite answers: BUSY, if the connection has no lock yet and may not have one.
+    pub fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        Ok(Tables {
+            tickets: rows(connection, "SELECT id FROM tickets ORDER BY id", |row| {
+                row.get(0)
+            })?,
+            receipts: rows(
+                connection,
+                "SELECT event_id, effect_name FROM effect_receipts ORDER BY event_id, effect_name",
+                |row| {
+                    Ok(Receipt {
+                        event_id: row.get(0)?,
+                        effect_name: row.get(1)?,
+                    })
+                },
+            )?,
+            tasks: rows(
+                connection,
+                "SELECT id, ticket_id, tenant_id, task_type, status FROM business_tasks ORDER BY id",
+                |row| {
+                    Ok(Task {
+                        id: row.get(0)?,
+                        ticket_id: row.get(1)?,
+                        tenant_id: row.get(2)?,
+                        task_type: row.get(3)?,
+                        status: row.get(4)?,
+                    })
+                },
+            )?,
+        })
+    }
+}
+
+fn rows<T>(
+    connection: &Connection,
+    sql: &str,
+    row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    connection
+        .prepare_cached(sql)?
+        .query_map([], row)?
+        .collect()
+}
+
+/// Adds a ticket.
+pub const INSERT_TICKET: &str =
+    "INSERT INTO tickets (id, tenant_id) VALUES (:ticket_id, :tenant_id)";
+
+/// Writes a task. The effect itself.
+pub const INSERT_TASK: &str = "INSERT INTO business_tasks (id, ticket_id, tenant_id, task_type, status) \
+     VALUES (:task_id, :ticket_id, :tenant_id, :effect_name, :status)";
+
+/// The same, with every constraint's violation but a foreign key's turned into silence.
+pub const INSERT_TASK_OR_IGNORE: &str = "INSERT OR IGNORE INTO business_tasks (id, ticket_id, tenant_id, task_type, status) \
+     VALUES (:task_id, :ticket_id, :tenant_id, :effect_name, :status)";
+
+/// A value as the page and the traces write it: as an SQL literal.
+pub fn literal(value: &Value) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
+        Value::Blob(bytes) => {
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+            format!("X'{digits}'")
+        }
+    }
+}
