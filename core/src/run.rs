@@ -25,6 +25,8 @@ pub struct Frame {
     pub violations: Vec<Violation>,
     /// For each worker, whom it waits for then.
     pub waits: Vec<Vec<ConnectionId>>,
+    /// What may happen next.
+    pub enabled: Vec<Step>,
 }
 
 /// Whether a step could be taken.
@@ -56,6 +58,8 @@ pub enum Pause {
 pub struct Run {
     /// The state at the start.
     pub start: Rc<State>,
+    /// What may happen first.
+    pub enabled: Vec<Step>,
     /// What followed.
     pub frames: Vec<Frame>,
 }
@@ -113,6 +117,7 @@ impl Run {
             moved,
             waits: workers.map(|id| system.waits_for(id)).collect(),
             violations: violations(system),
+            enabled: system.enabled(),
             state: Rc::new(system.state().clone()),
         });
         Ok(())
@@ -127,6 +132,23 @@ impl Run {
             0 => &self.start,
             _ => &self.frames[steps - 1].state,
         }
+    }
+
+    /// What may happen after `steps` steps.
+    ///
+    /// # Panics
+    /// If the run has fewer steps.
+    pub fn enabled_after(&self, steps: usize) -> &[Step] {
+        match steps {
+            0 => &self.enabled,
+            _ => &self.frames[steps - 1].enabled,
+        }
+    }
+
+    /// The run as it was after `steps` steps, or the whole run if it has fewer.
+    pub fn until(&self, steps: usize) -> Run {
+        let frames = self.frames.iter().take(steps).cloned().collect();
+        Run { start: Rc::clone(&self.start), enabled: self.enabled.clone(), frames }
     }
 
     /// The violations after the last step.
