@@ -95,6 +95,7 @@ impl Run {
     pub fn started(system: &System) -> Run {
         Run {
             start: Rc::new(system.state().clone()),
+            enabled: system.enabled(),
             frames: vec![],
         }
     }
@@ -148,7 +149,11 @@ impl Run {
     /// The run as it was after `steps` steps, or the whole run if it has fewer.
     pub fn until(&self, steps: usize) -> Run {
         let frames = self.frames.iter().take(steps).cloned().collect();
-        Run { start: Rc::clone(&self.start), enabled: self.enabled.clone(), frames }
+        Run {
+            start: Rc::clone(&self.start),
+            enabled: self.enabled.clone(),
+            frames,
+        }
     }
 
     /// The violations after the last step.

@@ -1,0 +1,5 @@
+//! Tests of the built page in a real browser, and of the repository itself.
+
+mod browser;
+mod harness;
+mod tidy;
