@@ -19,10 +19,12 @@ pub struct Toolbox {
 }
 
 impl Toolbox {
-    /// The toolbox of a machine as it is: `PATH`, and the folder of cargo's own tools.
+    /// The toolbox of a machine as it is: `PATH`, then the folder of cargo's own tools.
     pub fn new() -> Toolbox {
-        let mut folders = vec![cargo_home().join("bin")];
-        folders.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
+        let path = env::var_os("PATH").unwrap_or_default();
+        let folders = env::split_paths(&path)
+            .chain([cargo_home().join("bin")])
+            .collect();
         Toolbox {
             folders,
             variables: BTreeMap::new(),

@@ -7,6 +7,9 @@ use crate::failure::Failure;
 use crate::pins::Pins;
 use crate::toolbox::{self, Toolbox};
 
+/// Comes with wasm-bindgen; `cargo test` runs wasm through it.
+const TEST_RUNNER: &str = "wasm-bindgen-test-runner";
+
 /// A program that `cargo install` builds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CargoTool {
@@ -22,13 +25,13 @@ impl CargoTool {
     /// Another version is left alone: a second one then lives in the shared tools folder.
     pub fn ensure(self, pins: &Pins, toolbox: &mut Toolbox) -> Result<(), Failure> {
         let version = self.pin(pins);
-        if !self.is_version(version, toolbox) {
+        if !self.is_present(version, toolbox) {
             let found_other = toolbox.find(self.program()).is_some();
             let own = toolbox::shared_tools().join(format!("{}-{version}", self.program()));
             if found_other {
                 toolbox.add_folder(own.join("bin"));
             }
-            if !self.is_version(version, toolbox) {
+            if !self.is_present(version, toolbox) {
                 self.install(version, found_other.then_some(own.as_path()), toolbox)?;
             }
         }
@@ -36,10 +39,13 @@ impl CargoTool {
         Ok(())
     }
 
-    fn is_version(self, version: &str, toolbox: &Toolbox) -> bool {
-        toolbox
-            .output(self.program(), &["--version"])
-            .is_some_and(|answer| names_version(&answer, version))
+    fn is_present(self, version: &str, toolbox: &Toolbox) -> bool {
+        let answer = toolbox.output(self.program(), &["--version"]);
+        let is_version = answer.is_some_and(|answer| names_version(&answer, version));
+        match self {
+            CargoTool::Trunk => is_version,
+            CargoTool::WasmBindgen => is_version && toolbox.find(TEST_RUNNER).is_some(),
+        }
     }
 
     fn install(self, version: &str, root: Option<&Path>, toolbox: &Toolbox) -> Result<(), Failure> {
@@ -56,7 +62,15 @@ impl CargoTool {
                 root.to_str().expect("cargo's home is valid Unicode"),
             ]);
         }
-        toolbox.run("cargo", &arguments)
+        toolbox.run("cargo", &arguments)?;
+        if self.is_present(version, toolbox) {
+            return Ok(());
+        }
+        Err(Failure::Program {
+            line: format!("cargo {}", arguments.join(" ")),
+            outcome: "succeeded, but not into cargo's bin folder; add its folder to PATH"
+                .to_owned(),
+        })
     }
 
     fn tell_children(self, toolbox: &mut Toolbox) {
@@ -64,8 +78,8 @@ impl CargoTool {
             // Trunk would ask whether a newer version of itself exists.
             CargoTool::Trunk => toolbox.set("TRUNK_SKIP_VERSION_CHECK", "true"),
             CargoTool::WasmBindgen => {
-                let runner = toolbox.find("wasm-bindgen-test-runner");
-                let runner = runner.expect("cargo installs it together with wasm-bindgen");
+                let runner = toolbox.find(TEST_RUNNER);
+                let runner = runner.expect("without it the tool would not count as present");
                 toolbox.set("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", runner);
             }
         }

@@ -112,7 +112,8 @@ impl Manager {
 
 /// Says what is missing and how a person installs it on each system.
 pub fn instructions(tools: &[SystemTool]) -> String {
-    let mut text = String::from("missing on this machine, and not to be installed from here:\n");
+    let mut text =
+        String::from("missing on this machine, and xtask has no right to install it here:\n");
     for tool in tools {
         writeln!(text, "  {}", tool.label()).expect("writing to a String succeeds");
     }
