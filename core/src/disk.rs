@@ -373,6 +373,39 @@ mod tests {
         assert_eq!(rows(&b), 0);
     }
 
+    /// Each disk is a file system that SQLite knows by name, in one list for the whole process. If one
+    /// stayed behind, the page would grow with every laboratory it opens, and opening would slow down.
+    #[test]
+    fn a_thousand_disks_come_and_go() {
+        for round in 0..1_000 {
+            let (disk, a) = disk_with_table();
+            let (name, platter) = (
+                disk.registration.name().to_owned(),
+                Rc::downgrade(&disk.platter),
+            );
+            a.execute_batch("BEGIN; INSERT INTO t VALUES (1);").unwrap();
+            drop(disk);
+            assert!(
+                platter.upgrade().is_some(),
+                "a connection keeps its disk alive"
+            );
+            match round % 2 {
+                0 => drop(a),
+                _ => a.die(),
+            }
+            assert!(
+                platter.upgrade().is_none(),
+                "round {round} left its bytes behind"
+            );
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+            let again = Connection::open_with_flags_and_vfs(DATABASE, flags, name.as_str());
+            let refusal = again
+                .expect_err("the file system is still registered")
+                .to_string();
+            assert!(refusal.contains("no such vfs"), "{refusal}");
+        }
+    }
+
     #[test]
     fn the_clock_stands_still() {
         let (_disk, a) = disk_with_table();
