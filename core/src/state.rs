@@ -70,6 +70,10 @@ impl Worker {
 pub struct Job {
     /// The delivery.
     pub delivery: DeliveryId,
+    /// Which attempt it is, counted from 1, as the broker said when it handed the delivery out.
+    pub attempt: u8,
+    /// What the flag said then. The broker may think otherwise by now, if an ack was lost on its way.
+    pub redelivered: bool,
     /// What the worker does next.
     pub next: Next,
     /// Whether the ack was sent and arrived.

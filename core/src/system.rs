@@ -220,8 +220,7 @@ impl System {
             swallowed: Default::default(),
             acked_too_early: Default::default(),
         };
-        disk.take_recording();
-        Ok(System {
+        let mut system = System {
             origins: origins(&scenario),
             events: scenario.events(),
             writes_seen: disk.writes(),
@@ -233,7 +232,9 @@ impl System {
             workers,
             disk,
             state,
-        })
+        };
+        system.begin_anew()?;
+        Ok(system)
     }
 
     /// Back to the start, on the same connections.
@@ -246,9 +247,17 @@ impl System {
                 .map_err(Error::during("rolling back"))?;
         }
         self.disk.restore(&self.start.0);
+        self.state = self.start.1.clone();
+        self.begin_anew()
+    }
+
+    /// Brings what is not in the state to where every run starts from.
+    fn begin_anew(&mut self) -> Result<()> {
+        for worker in 0..self.scenario.workers {
+            self.acquaint(WorkerId(worker))?;
+        }
         self.disk.take_recording();
         self.writes_seen = self.disk.writes();
-        self.state = self.start.1.clone();
         Ok(())
     }
 
@@ -412,6 +421,9 @@ impl System {
             }
         };
         let locks = self.disk.take_recording();
+        if let Step::Crash(worker) | Step::LoseReply(worker) = step {
+            self.acquaint(worker)?;
+        }
         self.look(step.worker())?;
         Ok(Change {
             step,
@@ -448,6 +460,21 @@ impl System {
         Ok(())
     }
 
+    /// Lets a worker's connection read the schema, if it has not yet and may now.
+    ///
+    /// SQLite reads it before the first statement that names a table, under a SHARED lock of its own. In
+    /// a recording that lock would tell a new connection from a used one, which no design is about.
+    fn acquaint(&self, worker: WorkerId) -> Result<()> {
+        if self
+            .disk
+            .would_grant(connection_of(worker), LockLevel::Shared)
+        {
+            let statement = self.connection(worker).prepare_cached(READ_SCHEMA);
+            statement.map_err(Error::during("reading the schema"))?;
+        }
+        Ok(())
+    }
+
     fn connection(&self, worker: WorkerId) -> &DiskConnection {
         let connection = self.workers[usize::from(worker.0)].as_ref();
         connection.expect("a worker is without a connection only while it is being given a new one")
@@ -455,16 +482,16 @@ impl System {
 
     fn deliver(&mut self, worker: WorkerId) -> Action {
         let delivery = self.state.broker.deliver(worker);
-        let next = Next::Stage(0);
-        let job = Job {
-            delivery,
-            next,
-            acked: false,
-            waits_for: None,
-        };
-        self.state.worker_mut(worker).job = Some(job);
         let handed = self.state.broker.delivery(delivery);
         let (attempt, redelivered) = (handed.attempts, handed.redelivered);
+        self.state.worker_mut(worker).job = Some(Job {
+            delivery,
+            attempt,
+            redelivered,
+            next: Next::Stage(0),
+            acked: false,
+            waits_for: None,
+        });
         Action::Delivered {
             delivery,
             attempt,
@@ -495,8 +522,7 @@ impl System {
     }
 
     fn read_flag(&mut self, worker: WorkerId, index: usize) -> Action {
-        let delivery = self.state.job_mut(worker).delivery;
-        let redelivered = self.state.broker.delivery(delivery).redelivered;
+        let redelivered = self.state.job_mut(worker).redelivered;
         let means = self.plan.stages[index].read(&Answer::Rows(redelivered.into()));
         self.follow(worker, index, means);
         Action::ReadFlag { redelivered, means }
@@ -797,21 +823,19 @@ impl System {
             .job
             .as_ref()
             .expect("a worker at a stage has a job");
-        let values = stage.binds.iter().map(|bind| {
-            (
-                bind.parameter(),
-                self.value(*bind, job.delivery, stage.effect),
-            )
-        });
+        let values = stage
+            .binds
+            .iter()
+            .map(|bind| (bind.parameter(), self.value(*bind, job, stage.effect)));
         Statement {
             sql: stage.sql,
             values: values.collect(),
         }
     }
 
-    fn value(&self, bind: Bind, id: DeliveryId, effect: Option<EffectName>) -> Value {
-        let delivery = self.state.broker.delivery(id);
-        let event = self.event(delivery.event);
+    fn value(&self, bind: Bind, job: &Job, effect: Option<EffectName>) -> Value {
+        let index = self.state.broker.delivery(job.delivery).event;
+        let event = self.event(index);
         let effect = effect.expect("a statement with values belongs to an effect");
         let text = match bind {
             Bind::EventId => event.event_id.as_str().to_owned(),
@@ -819,16 +843,19 @@ impl System {
             Bind::TicketId => event.ticket_id.clone(),
             Bind::TenantId => return event.tenant_id.clone().map_or(Value::Null, Value::Text),
             Bind::TaskId => task_id(&Origin {
-                event: delivery.event,
+                event: index,
                 effect,
-                delivery: id,
-                attempt: delivery.attempts,
+                delivery: job.delivery,
+                attempt: job.attempt,
             }),
             Bind::Status => event.payload.task_status.to_owned(),
         };
         Value::Text(text)
     }
 }
+
+/// A statement that is prepared and never run: preparing it makes SQLite read the schema.
+const READ_SCHEMA: &str = "SELECT 1 FROM effect_receipts";
 
 /// The tenant that the laboratory's ticket belongs to.
 const TENANT: &str = "tenant-1";
