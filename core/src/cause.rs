@@ -1,5 +1,6 @@
 //! Why a property was violated: one sentence, found in the steps that led there.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::broker::{DeliveryId, EventIndex, WorkerId};
@@ -8,9 +9,9 @@ use crate::disk::ConnectionId;
 use crate::event::EffectName;
 use crate::plan::{Meaning, Role};
 use crate::property::Violation;
-use crate::run::{Frame, Moved, Run};
+use crate::run::{Moved, Run};
 use crate::sql::{Answer, RefusalKind};
-use crate::state::State;
+use crate::state::{Next, State};
 use crate::system::{Action, Heard, Ran, System, worker_of};
 
 /// Who did something, and at which step of the run, counted from 1.
@@ -128,15 +129,21 @@ pub enum Cause {
 ///
 /// `system` is the machine that carried the run out; only what does not change in it is read.
 pub fn explain(system: &System, run: &Run, violation: &Violation) -> Cause {
-    let history = History { system, run };
+    let history = History {
+        system,
+        run,
+        acts: acts(system, run),
+    };
     match violation {
         Violation::DuplicateEffect { event, effect, .. } => history.duplicate(*event, *effect),
         Violation::LostEffect { event, effect } => history.lost(*event, *effect),
         Violation::Stuck { .. } => history.stuck(),
         Violation::OrphanReceipt { event, effect } => history.orphan(*event, *effect),
-        Violation::SwallowedError { event, effect, .. } => {
-            history.swallowed(*event, *effect).unwrap_or(Cause::Unnamed)
-        }
+        Violation::SwallowedError {
+            event,
+            effect,
+            kind,
+        } => history.swallowed(*event, *effect, *kind),
         Violation::FalseSuccess { delivery } => history.false_success(*delivery),
     }
 }
@@ -145,13 +152,47 @@ pub fn explain(system: &System, run: &Run, violation: &Violation) -> Cause {
 struct History<'a> {
     system: &'a System,
     run: &'a Run,
+    acts: Vec<Act<'a>>,
 }
 
 /// One step of a worker on a delivery.
 struct Act<'a> {
     deed: Deed,
+    /// The step at which the worker was handed the delivery: what it did since is one attempt.
+    since: usize,
     event: EventIndex,
+    /// The effect that the worker was at.
+    effect: Option<EffectName>,
     action: &'a Action,
+}
+
+/// Every step that a worker took while it had a delivery.
+fn acts<'a>(system: &System, run: &'a Run) -> Vec<Act<'a>> {
+    let mut acts = vec![];
+    let mut since = BTreeMap::new();
+    for (index, frame) in run.frames.iter().enumerate() {
+        let (Moved::Changed(change), Some(worker)) = (&frame.moved, frame.step.worker()) else {
+            continue;
+        };
+        let step = index + 1;
+        let before = run.state_after(index);
+        let Some(job) = &before.worker(worker).job else {
+            since.insert(worker, step);
+            continue;
+        };
+        let stage = match job.next {
+            Next::Stage(stage) => system.plan().stages.get(stage),
+            Next::Rollback(_) | Next::GiveBack | Next::AckAnyway => None,
+        };
+        acts.push(Act {
+            deed: Deed { worker, step },
+            since: since.get(&worker).copied().unwrap_or(0),
+            event: before.broker.delivery(job.delivery).event,
+            effect: stage.and_then(|stage| stage.effect),
+            action: &change.action,
+        });
+    }
+    acts
 }
 
 impl<'a> Act<'a> {
@@ -159,6 +200,58 @@ impl<'a> Act<'a> {
         match self.action {
             Action::Ran(ran) => Some(ran),
             _ => None,
+        }
+    }
+
+    /// What this step was, if it let an error surface nowhere, and the kind of the error.
+    fn swallowed(&self) -> Option<(Cause, Option<RefusalKind>)> {
+        let (kind, means) = match self.action {
+            Action::GaveUp { means } => (RefusalKind::Busy, means),
+            Action::Ran(ran) => match (&ran.heard, &ran.answer) {
+                (Heard::ReplyLost(means), _) => (RefusalKind::Io, means),
+                (Heard::Read(means), Answer::Refused(refusal)) => {
+                    let arbitrated = ran.role == Role::Claim && refusal.kind == RefusalKind::Unique;
+                    if arbitrated {
+                        return None;
+                    }
+                    (refusal.kind, means)
+                }
+                (Heard::Read(_), Answer::Changed(0)) if ran.role == Role::Apply => {
+                    return Some((Cause::Silenced { writer: self.deed }, None));
+                }
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let reader = self.deed;
+        match means {
+            Meaning::Duplicate => Some((Cause::ErrorReadAsDuplicate { reader, kind }, Some(kind))),
+            Meaning::AckAnyway => Some((Cause::ErrorAcked { reader, kind }, Some(kind))),
+            Meaning::Proceed | Meaning::GiveBack => None,
+        }
+    }
+
+    /// The same, if it is why `effect` did not happen. An error that is acked ends the whole delivery,
+    /// so it also is why the effects after its own did not.
+    fn swallowed_before(&self, effect: EffectName) -> Option<Cause> {
+        let (cause, _) = self.swallowed()?;
+        let reaches = match cause {
+            Cause::ErrorAcked { .. } => self.effect <= Some(effect),
+            _ => self.effect == Some(effect),
+        };
+        reaches.then_some(cause)
+    }
+
+    /// Whether the attempt ended here, before the end of its plan.
+    fn is_end(&self) -> bool {
+        match self.action {
+            Action::Crashed { .. } | Action::GaveUp { .. } | Action::GaveBack { .. } => true,
+            Action::Ran(ran) => match ran.heard {
+                Heard::ReplyLost(_) => true,
+                Heard::Read(Meaning::GiveBack | Meaning::AckAnyway) => true,
+                Heard::Read(Meaning::Proceed | Meaning::Duplicate) | Heard::Waits { .. } => false,
+            },
+            _ => false,
         }
     }
 }
@@ -169,34 +262,28 @@ impl<'a> History<'a> {
         let [first, second, ..] = tasks[..] else {
             return Cause::Unnamed;
         };
-        let before = |role: Role| {
-            let acts = self
-                .acts_on(event)
-                .filter(|act| act.deed.worker == second.worker && act.deed.step <= second.step);
-            let matching = acts.filter(|act| match (role, act.action) {
-                (Role::ReadFlag, Action::ReadFlag { .. }) => true,
-                (_, Action::Ran(ran)) => ran.role == role && ran.effect == Some(effect),
-                _ => false,
-            });
-            matching.last().map(|act| act.deed)
-        };
         match self.system.plan().design.arbitration {
             Arbitration::None => Cause::NothingAsked { first, second },
-            Arbitration::TrustRedelivered => match before(Role::ReadFlag) {
-                Some(reader) => Cause::FlagFalse { first, reader },
-                None => Cause::Unnamed,
-            },
+            Arbitration::TrustRedelivered => {
+                let reading = self.attempt_of(second).find(|act| {
+                    act.deed.step < second.step && matches!(act.action, Action::ReadFlag { .. })
+                });
+                reading.map_or(Cause::Unnamed, |act| Cause::FlagFalse {
+                    first,
+                    reader: act.deed,
+                })
+            }
             Arbitration::CheckThenInsert => {
-                let receipts = self.commits(|state| self.receipts(state, event, effect));
-                match (before(Role::Check), receipts.first()) {
-                    (Some(check), Some(receipt)) if receipt.step > check.step => {
-                        Cause::CheckBeforeReceipt {
-                            check,
-                            receipt: *receipt,
-                        }
-                    }
-                    (Some(check), _) => Cause::CheckWithoutReceipt { check, task: first },
-                    (None, _) => Cause::Unnamed,
+                let checks = self.attempt_of(second).filter(|act| {
+                    act.ran()
+                        .is_some_and(|ran| ran.role == Role::Check && ran.effect == Some(effect))
+                });
+                let Some(check) = checks.last().map(|act| act.deed) else {
+                    return Cause::Unnamed;
+                };
+                match self.receipt_of(first, event, effect) {
+                    Some(receipt) => Cause::CheckBeforeReceipt { check, receipt },
+                    None => Cause::CheckWithoutReceipt { check, task: first },
                 }
             }
             Arbitration::UniqueConstraint
@@ -206,7 +293,8 @@ impl<'a> History<'a> {
     }
 
     fn lost(&self, event: EventIndex, effect: EffectName) -> Cause {
-        if let Some(cause) = self.swallowed(event, Some(effect)) {
+        let swallowed = self.acts_on(event).find_map(|a| a.swallowed_before(effect));
+        if let Some(cause) = swallowed {
             return cause;
         }
         let flag = self.acts_on(event).find_map(|act| match act.action {
@@ -242,7 +330,7 @@ impl<'a> History<'a> {
         match acks.last() {
             Some(act) => Cause::AckedBeforeWork {
                 ack: act.deed,
-                end: self.end_of(act.deed),
+                end: self.end_after(act.deed),
             },
             None => Cause::Unnamed,
         }
@@ -259,61 +347,37 @@ impl<'a> History<'a> {
     }
 
     fn orphan(&self, event: EventIndex, effect: EffectName) -> Cause {
-        if let Some(cause) = self.swallowed(event, Some(effect)) {
-            return cause;
-        }
-        match self
-            .commits(|state| self.receipts(state, event, effect))
-            .first()
-        {
-            Some(receipt) => Cause::ReceiptAlone {
-                receipt: *receipt,
-                end: self.end_of(*receipt),
-            },
-            None => Cause::Unnamed,
-        }
-    }
-
-    /// The first error of this effect that surfaced nowhere.
-    fn swallowed(&self, event: EventIndex, effect: Option<EffectName>) -> Option<Cause> {
-        let ours = |ran: &Ran| effect.is_none() || ran.effect.is_none() || ran.effect == effect;
-        self.acts_on(event).find_map(|act| {
-            let (kind, means) = match act.action {
-                Action::GaveUp { means } => (RefusalKind::Busy, means),
-                Action::Ran(ran) if ours(ran) => match (&ran.heard, &ran.answer) {
-                    (Heard::ReplyLost(means), _) => (RefusalKind::Io, means),
-                    (Heard::Read(means), Answer::Refused(refusal)) => {
-                        let arbitrated =
-                            ran.role == Role::Claim && refusal.kind == RefusalKind::Unique;
-                        if arbitrated {
-                            return None;
-                        }
-                        (refusal.kind, means)
-                    }
-                    (_, Answer::Changed(0)) if ran.role == Role::Apply => {
-                        return Some(Cause::Silenced { writer: act.deed });
-                    }
-                    _ => return None,
-                },
-                _ => return None,
-            };
-            match means {
-                Meaning::Duplicate => Some(Cause::ErrorReadAsDuplicate {
-                    reader: act.deed,
-                    kind,
-                }),
-                Meaning::AckAnyway => Some(Cause::ErrorAcked {
-                    reader: act.deed,
-                    kind,
-                }),
-                Meaning::Proceed | Meaning::GiveBack => None,
-            }
+        let receipts = self.commits(|state| self.receipts(state, event, effect));
+        let Some(receipt) = receipts.first() else {
+            return Cause::Unnamed;
+        };
+        let swallowed = self
+            .attempt_of(*receipt)
+            .find_map(|act| act.swallowed_before(effect));
+        swallowed.unwrap_or_else(|| Cause::ReceiptAlone {
+            receipt: *receipt,
+            end: self.end_after(*receipt),
         })
     }
 
+    fn swallowed(
+        &self,
+        event: EventIndex,
+        effect: Option<EffectName>,
+        kind: Option<RefusalKind>,
+    ) -> Cause {
+        let mut matching = self.acts_on(event).filter(|act| act.effect == effect);
+        let cause = matching.find_map(|act| {
+            let (cause, found) = act.swallowed()?;
+            (found == kind).then_some(cause)
+        });
+        cause.unwrap_or(Cause::Unnamed)
+    }
+
     fn false_success(&self, wanted: DeliveryId) -> Cause {
-        let mut acts = self.acts();
-        let ack = acts
+        let ack = self
+            .acts
+            .iter()
             .find(|act| matches!(act.action, Action::Acked { delivery } if *delivery == wanted));
         ack.map_or(Cause::Unnamed, |act| Cause::AckedUncommitted {
             ack: act.deed,
@@ -354,44 +418,33 @@ impl<'a> History<'a> {
         state.committed.receipts.iter().filter(ours).count()
     }
 
-    /// The step after `deed` at which its worker crashed, or turned back with an error.
-    fn end_of(&self, deed: Deed) -> Option<usize> {
+    /// The receipt's commit in the same attempt as `deed`, be it before or after.
+    fn receipt_of(&self, deed: Deed, event: EventIndex, effect: EffectName) -> Option<Deed> {
+        let receipts = self.commits(|state| self.receipts(state, event, effect));
+        let steps: Vec<usize> = self.attempt_of(deed).map(|act| act.deed.step).collect();
+        receipts
+            .into_iter()
+            .find(|receipt| steps.contains(&receipt.step))
+    }
+
+    /// The step after `deed` at which its attempt ended before its time.
+    fn end_after(&self, deed: Deed) -> Option<usize> {
         let mut later = self
-            .acts()
-            .filter(|a| a.deed.worker == deed.worker && a.deed.step > deed.step);
-        let end = later.find(|act| match act.action {
-            Action::Crashed { .. } => true,
-            Action::Ran(ran) => matches!(ran.answer, Answer::Refused(_)),
-            _ => false,
-        });
-        end.map(|act| act.deed.step)
+            .attempt_of(deed)
+            .filter(|act| act.deed.step > deed.step);
+        later.find(|act| act.is_end()).map(|act| act.deed.step)
     }
 
-    fn acts_on(&self, event: EventIndex) -> impl Iterator<Item = Act<'a>> + use<'a> {
-        self.acts().filter(move |act| act.event == event)
+    /// What the worker of `deed` did with the delivery it had then, from beginning to end.
+    fn attempt_of(&self, deed: Deed) -> impl Iterator<Item = &Act<'a>> {
+        let since = self.acts.iter().find(|a| a.deed == deed).map(|a| a.since);
+        self.acts
+            .iter()
+            .filter(move |act| act.deed.worker == deed.worker && Some(act.since) == since)
     }
 
-    /// Every step that a worker took while it had a delivery.
-    fn acts(&self) -> impl Iterator<Item = Act<'a>> + use<'a> {
-        let run = self.run;
-        let act = move |(index, frame): (usize, &'a Frame)| {
-            let Moved::Changed(change) = &frame.moved else {
-                return None;
-            };
-            let worker = frame.step.worker()?;
-            let before = run.state_after(index);
-            let job = before.worker(worker).job.as_ref()?;
-            let event = before.broker.delivery(job.delivery).event;
-            Some(Act {
-                deed: Deed {
-                    worker,
-                    step: index + 1,
-                },
-                event,
-                action: &change.action,
-            })
-        };
-        run.frames.iter().enumerate().filter_map(act)
+    fn acts_on(&self, event: EventIndex) -> impl Iterator<Item = &Act<'a>> {
+        self.acts.iter().filter(move |act| act.event == event)
     }
 }
 
@@ -402,18 +455,28 @@ impl fmt::Display for Cause {
                 f,
                 "{} did again at step {} what {} had done at step {}: nothing in this design asks \
                  whether the event was handled before",
-                second.worker, second.step, first.worker, first.step
+                second.worker,
+                second.step,
+                if first.worker == second.worker {
+                    "it".to_owned()
+                } else {
+                    first.worker.to_string()
+                },
+                first.step
             ),
             Cause::FlagFalse { first, reader } => write!(
                 f,
-                "at step {} the flag told {} that this was a first delivery, but {}'s task had been \
-                 started from the same event and was committed at step {}",
-                reader.step, reader.worker, first.worker, first.step
+                "at step {} the flag told {} that this was a first delivery, and so it was: {} task, \
+                 committed at step {}, came from another copy of the event",
+                reader.step,
+                reader.worker,
+                whose(first, reader),
+                first.step
             ),
             Cause::FlagTrue { reader } => write!(
                 f,
                 "at step {} {} left the effect out because the flag said redelivered, but no attempt \
-                 before it had committed anything",
+                 before it had committed the effect",
                 reader.step, reader.worker
             ),
             Cause::CheckBeforeReceipt { check, receipt } => write!(
@@ -424,8 +487,11 @@ impl fmt::Display for Cause {
             ),
             Cause::CheckWithoutReceipt { check, task } => write!(
                 f,
-                "{}'s check at step {} found no receipt, because {}'s task of step {} never got one",
-                check.worker, check.step, task.worker, task.step
+                "{}'s check at step {} found no receipt, because {} task of step {} had none",
+                check.worker,
+                check.step,
+                whose(task, check),
+                task.step
             ),
             Cause::EffectBeforeClaim { second } => write!(
                 f,
@@ -434,9 +500,12 @@ impl fmt::Display for Cause {
             ),
             Cause::ReceiptWithoutEffect { receipt, believer } => write!(
                 f,
-                "at step {} {} took {}'s receipt of step {} for proof, and its effect was never \
+                "at step {} {} took {} receipt of step {} for proof, and its effect was never \
                  committed",
-                believer.step, believer.worker, receipt.worker, receipt.step
+                believer.step,
+                believer.worker,
+                whose(receipt, believer),
+                receipt.step
             ),
             Cause::ReceiptAlone {
                 receipt,
@@ -463,14 +532,14 @@ impl fmt::Display for Cause {
             ),
             Cause::ErrorReadAsDuplicate { reader, kind } => write!(
                 f,
-                "at step {} {} took an error for a duplicate that was none: {}",
+                "at step {} {} read an error as a duplicate, which it was not: {}",
                 reader.step,
                 reader.worker,
                 kind.as_str()
             ),
             Cause::ErrorAcked { reader, kind } => write!(
                 f,
-                "at step {} {} got an error and will ack all the same: {}",
+                "at step {} {} got an error, and its design acks all the same: {}",
                 reader.step,
                 reader.worker,
                 kind.as_str()
@@ -485,7 +554,8 @@ impl fmt::Display for Cause {
                 end: Some(end),
             } => write!(
                 f,
-                "{} acked at step {}, before the work, which ended at step {end} without a commit",
+                "{} acked at step {}, before the work, which ended at step {end} with the effect not \
+                 committed",
                 ack.worker, ack.step
             ),
             Cause::AckedBeforeWork { ack, end: None } => {
@@ -505,11 +575,20 @@ impl fmt::Display for Cause {
             }
             Cause::AckedUncommitted { ack } => write!(
                 f,
-                "at step {} {} told the broker \"done\" while an effect was not committed",
+                "at step {} {} told the broker that it was done, while an effect was not committed",
                 ack.step, ack.worker
             ),
             Cause::Unnamed => f.write_str("the steps before show how it came to this"),
         }
+    }
+}
+
+/// Whose a deed was, seen from another: a worker may meet what it did itself before a crash.
+fn whose(deed: &Deed, seen_from: &Deed) -> String {
+    if deed.worker == seen_from.worker {
+        "its own".to_owned()
+    } else {
+        format!("{}'s", deed.worker)
     }
 }
 
