@@ -3,3 +3,4 @@
 #[cfg(not(target_family = "wasm"))]
 mod disk_against_file;
 mod sqlite_facts;
+mod schedules;
