@@ -1,0 +1,210 @@
+//! The page as a whole: it holds the session, and keeps the address, the language and the play in step.
+
+use std::rc::Rc;
+
+use gloo::timers::callback::Timeout;
+use gloo::utils::{document_element, window};
+use wasm_bindgen::JsValue;
+use web_sys::HtmlElement;
+use yew::prelude::*;
+
+use crate::comparison::{Comparison, Shared};
+use crate::keys;
+use crate::messages::{Language, Messages};
+use crate::permalink::{self, BadParameter};
+use crate::session::{Action, Session, Side};
+use crate::view::{self, View};
+use crate::words;
+
+/// Milliseconds between two steps of a run that plays by itself.
+const PLAY_MS: u32 = 700;
+
+/// The page.
+#[component]
+pub fn App() -> Html {
+    let bad = use_memo((), |()| from_address().1);
+    let session = use_reducer(|| from_address().0);
+    let session_now: Rc<Session> = Rc::new((*session).clone());
+    let messages = use_memo(session_now.language, |language| Messages::of(*language));
+    let inputs = (
+        session_now.designs,
+        session_now.scenario,
+        session_now.schedule.clone(),
+    );
+    let comparison = use_memo(inputs, |(designs, scenario, schedule)| {
+        Comparison::new(*designs, *scenario, schedule).map(Rc::new)
+    });
+    let act = {
+        let dispatcher = session.dispatcher();
+        use_callback((), move |action: Action, ()| dispatcher.dispatch(action))
+    };
+    let comparison = match comparison.as_ref() {
+        Ok(comparison) => Shared(Rc::clone(comparison)),
+        Err(error) => {
+            let why = words::error(&messages, error);
+            return html! { <p role="alert">{ messages.fill("page.failed", &[("why", &why)]) }</p> };
+        }
+    };
+    html! {
+        <Lab session={session_now} {messages} {comparison} {act} bad={bad} />
+    }
+}
+
+/// The session that the address asks for.
+fn from_address() -> (Session, Vec<BadParameter>) {
+    let location = window().location();
+    let query = location.search().ok().filter(|query| !query.is_empty());
+    let query = query.or_else(|| location.hash().ok()).unwrap_or_default();
+    let preferred = window()
+        .navigator()
+        .language()
+        .and_then(|tag| Language::from_tag(&tag));
+    permalink::read(&query, preferred.unwrap_or(Language::English))
+}
+
+/// What the page shows.
+#[derive(Clone, Properties)]
+struct LabProps {
+    session: Rc<Session>,
+    messages: Rc<Messages>,
+    comparison: Shared,
+    act: Callback<Action>,
+    bad: Rc<Vec<BadParameter>>,
+}
+
+impl PartialEq for LabProps {
+    fn eq(&self, other: &Self) -> bool {
+        self.session == other.session
+            && self.comparison == other.comparison
+            && Rc::ptr_eq(&self.bad, &other.bad)
+    }
+}
+
+#[component]
+fn Lab(props: &LabProps) -> Html {
+    let LabProps {
+        session,
+        messages,
+        comparison,
+        act,
+        bad,
+    } = props.clone();
+    let root = use_node_ref();
+    let crashing = use_mut_ref(|| false);
+    use_address(&session);
+    use_play(&session, &comparison, &act);
+    use_cursor_in_view(session.cursor, session.language);
+    {
+        let root = root.clone();
+        use_effect_with((), move |()| {
+            if let Some(element) = root.cast::<HtmlElement>() {
+                let _ = element.focus();
+            }
+        });
+    }
+    let onkeydown = {
+        let (session, comparison, act) = (Rc::clone(&session), comparison.clone(), act.clone());
+        Callback::from(move |event: KeyboardEvent| {
+            if is_typing(&event) || event.ctrl_key() || event.meta_key() || event.alt_key() {
+                return;
+            }
+            let key = event.key();
+            let after_x = crashing.replace(key.eq_ignore_ascii_case("x"));
+            if let Some(action) = keys::action(&session, &comparison.0, &key, after_x) {
+                event.prevent_default();
+                act.emit(action);
+            }
+        })
+    };
+    let view = View {
+        session: &session,
+        messages: &messages,
+        run: &comparison.0,
+        act: &act,
+    };
+    let shown = match session.shown {
+        Side::Left => "lab lab--left",
+        Side::Right => "lab lab--right",
+    };
+    html! {
+        <div class={shown} ref={root} tabindex="-1" {onkeydown} data-testid="lab">
+            { view::header::show(&view) }
+            <main>
+                { for bad.iter().map(|bad| html! {
+                    <p class="notice" role="alert" data-testid="bad-link">
+                        { words::bad_parameter(&messages, bad) }
+                    </p>
+                }) }
+                { view::scene::show(&view) }
+                { view::timeline::show(&view) }
+                { view::verdict::show(&view) }
+                { view::controls::show(&view) }
+                { view::detail::show(&view) }
+                { view::tables::show(&view) }
+            </main>
+            { view::footer::show(&view) }
+            { view::key_list::show(&view) }
+        </div>
+    }
+}
+
+/// Whether a key belongs to a field that the visitor is in. A button keeps its own space bar.
+fn is_typing(event: &KeyboardEvent) -> bool {
+    let target = event.target_dyn_into::<web_sys::Element>();
+    let tag = target.map(|element| element.tag_name()).unwrap_or_default();
+    match tag.as_str() {
+        "INPUT" | "TEXTAREA" | "SELECT" => true,
+        "BUTTON" | "SUMMARY" => event.key() == " " || event.key() == "Enter",
+        _ => false,
+    }
+}
+
+/// Keeps the address and the document's language in step with the session.
+#[hook]
+fn use_address(session: &Rc<Session>) {
+    let query = permalink::write(session);
+    let language = session.language;
+    use_effect_with(query, move |query| {
+        // A sandboxed frame may refuse; the page works without.
+        if let Ok(history) = window().history() {
+            let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(query));
+        }
+        let _ = document_element().set_attribute("lang", language.tag());
+    });
+}
+
+/// Takes the next step after a while, as long as the run plays.
+#[hook]
+fn use_play(session: &Rc<Session>, comparison: &Shared, act: &Callback<Action>) {
+    let next = session
+        .is_playing
+        .then(|| keys::forward(session, &comparison.0));
+    let act = act.clone();
+    let moment = (session.cursor, session.schedule.0.len(), session.is_playing);
+    use_effect_with((moment, next), move |(_, next)| {
+        let timer = next.clone().map(|next| {
+            let action = next.unwrap_or(Action::Play(false));
+            Timeout::new(PLAY_MS, move || act.emit(action))
+        });
+        move || drop(timer)
+    });
+}
+
+/// Keeps the current row where it can be seen, from the first move of the visitor on.
+#[hook]
+fn use_cursor_in_view(cursor: usize, language: Language) {
+    let opened = use_mut_ref(|| None);
+    use_effect_with((cursor, language), move |now| {
+        let is_first = opened.borrow().is_none();
+        *opened.borrow_mut() = Some(*now);
+        let row = gloo::utils::document()
+            .query_selector("tr.row--now")
+            .ok()
+            .flatten();
+        if let (false, Some(row)) = (is_first, row) {
+            let options = web_sys::ScrollIntoViewOptions::new();
+            options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+            row.scroll_into_view_with_scroll_into_view_options(&options);
+        }
+    });
+}

@@ -1,0 +1,295 @@
+//! The address of the page: a session as a query, readable, and short enough for a slide.
+//!
+//! Whatever is left out has its usual value, and parameters of other pages are ignored.
+
+use deliver_twice_core::Error;
+use deliver_twice_core::design::Design;
+use deliver_twice_core::scenario::{Scenario, TaskRow};
+use deliver_twice_core::schedule::Schedule;
+
+use crate::messages::Language;
+use crate::session::{Session, Side, ticket_name, ticket_named};
+
+/// Why a parameter of an address was not taken over.
+#[derive(Debug)]
+pub struct BadParameter {
+    /// Its name.
+    pub name: &'static str,
+    /// Why.
+    pub why: Why,
+}
+
+/// What is wrong with a parameter.
+#[derive(Debug)]
+pub enum Why {
+    /// The core could not read it.
+    Unreadable(Error),
+    /// It is none of these.
+    NotOneOf {
+        /// What was found.
+        found: String,
+        /// What would have been understood.
+        choices: String,
+    },
+}
+
+/// The query for a session, question mark included.
+pub fn write(session: &Session) -> String {
+    let usual = Scenario::default();
+    let Session {
+        designs: [left, right],
+        scenario,
+        schedule,
+        cursor,
+        language,
+        ..
+    } = session;
+    let mut query = format!("?left={left}&right={right}&seq={schedule}&at={cursor}");
+    let numbers = [
+        ("deliveries", scenario.deliveries, usual.deliveries),
+        ("workers", scenario.workers, usual.workers),
+        ("effects", scenario.effects, usual.effects),
+        ("versions", scenario.versions, usual.versions),
+    ];
+    for (name, number, usual) in numbers {
+        if number != usual {
+            query.push_str(&format!("&{name}={number}"));
+        }
+    }
+    if scenario.ticket != usual.ticket {
+        query.push_str(&format!("&ticket={}", ticket_name(scenario.ticket)));
+    }
+    if scenario.task != usual.task {
+        query.push_str(&format!("&task={}", scenario.task.as_str()));
+    }
+    if session.shown == Side::Right {
+        query.push_str("&side=right");
+    }
+    query.push_str(&format!("&lang={}", language.tag()));
+    query
+}
+
+/// The session that an address asks for, and what in it could not be understood.
+///
+/// `query` is the part after the question mark or the hash sign. `preferred` is the language of a visitor
+/// whose address names none. Nothing is lost for one bad parameter: the others count.
+pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
+    let mut session = Session::opening(preferred);
+    let mut bad = vec![];
+    let mut at = None;
+    let mut has_schedule = false;
+    for (name, value) in pairs(query) {
+        match name.as_str() {
+            "left" => read_design(&mut session, Side::Left, &value, &mut bad),
+            "right" => read_design(&mut session, Side::Right, &value, &mut bad),
+            "seq" => match value.parse::<Schedule>() {
+                Ok(schedule) => {
+                    session.schedule = schedule;
+                    has_schedule = true;
+                }
+                Err(error) => bad.push(BadParameter {
+                    name: "seq",
+                    why: Why::Unreadable(error),
+                }),
+            },
+            "at" => at = read_number("at", &value, 0, Schedule::STEPS_MAX, &mut bad),
+            "lang" => match Language::from_tag(&value) {
+                Some(language) => session.language = language,
+                None => bad.push(none_of("lang", value, "en, zh-CN")),
+            },
+            "side" => match value.as_str() {
+                "left" => session.shown = Side::Left,
+                "right" => session.shown = Side::Right,
+                _ => bad.push(none_of("side", value, "left, right")),
+            },
+            name => read_scenario(&mut session.scenario, name, &value, &mut bad),
+        }
+    }
+    session.cursor = match at {
+        Some(at) => at.min(session.schedule.0.len()),
+        None if has_schedule => session.schedule.0.len(),
+        None => session.cursor.min(session.schedule.0.len()),
+    };
+    (session, bad)
+}
+
+fn read_design(session: &mut Session, side: Side, value: &str, bad: &mut Vec<BadParameter>) {
+    let name = match side {
+        Side::Left => "left",
+        Side::Right => "right",
+    };
+    match value.parse::<Design>() {
+        Ok(design) => session.designs[side as usize] = design,
+        Err(error) => bad.push(BadParameter {
+            name,
+            why: Why::Unreadable(error),
+        }),
+    }
+}
+
+fn read_scenario(scenario: &mut Scenario, name: &str, value: &str, bad: &mut Vec<BadParameter>) {
+    let number = |name, max: u8, bad: &mut Vec<BadParameter>| {
+        read_number(name, value, 1, max.into(), bad).map(|number| number as u8)
+    };
+    match name {
+        "deliveries" => {
+            let read = number("deliveries", Scenario::DELIVERIES_MAX, bad);
+            scenario.deliveries = read.unwrap_or(scenario.deliveries);
+        }
+        "workers" => {
+            let read = number("workers", Scenario::WORKERS_MAX, bad);
+            scenario.workers = read.unwrap_or(scenario.workers);
+        }
+        "effects" => {
+            scenario.effects = number("effects", 3, bad).unwrap_or(scenario.effects);
+        }
+        "versions" => {
+            let read = number("versions", Scenario::VERSIONS_MAX, bad);
+            scenario.versions = read.unwrap_or(scenario.versions);
+        }
+        "ticket" => match ticket_named(value) {
+            Some(ticket) => scenario.ticket = ticket,
+            None => bad.push(none_of("ticket", value.to_owned(), "present, missing")),
+        },
+        "task" => match TaskRow::named(value) {
+            Some(task) => scenario.task = task,
+            None => {
+                let choices = TaskRow::ALL.map(TaskRow::as_str).join(", ");
+                bad.push(none_of("task", value.to_owned(), &choices));
+            }
+        },
+        // A parameter of somebody else's: messengers add theirs to every link.
+        _ => {}
+    }
+}
+
+fn read_number(
+    name: &'static str,
+    value: &str,
+    min: usize,
+    max: usize,
+    bad: &mut Vec<BadParameter>,
+) -> Option<usize> {
+    let number = value
+        .parse()
+        .ok()
+        .filter(|number| (min..=max).contains(number));
+    if number.is_none() {
+        bad.push(none_of(name, value.to_owned(), &format!("{min} … {max}")));
+    }
+    number
+}
+
+fn none_of(name: &'static str, found: String, choices: &str) -> BadParameter {
+    let found = found.chars().take(60).collect();
+    BadParameter {
+        name,
+        why: Why::NotOneOf {
+            found,
+            choices: choices.to_owned(),
+        },
+    }
+}
+
+/// The names and values of a query, decoded.
+fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
+    let query = query.trim_start_matches(['?', '#']);
+    query
+        .split('&')
+        .filter(|part| !part.is_empty())
+        .map(|part| {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            (decoded(name), decoded(value))
+        })
+}
+
+/// Text without percent signs. What is no valid encoding stays as it is.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let hex = tail.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        match (first, hex.and_then(|two| u8::from_str_radix(two, 16).ok())) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            (b'+', _) => {
+                bytes.push(b' ');
+                rest = tail;
+            }
+            _ => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Action;
+    use deliver_twice_core::design;
+    use deliver_twice_core::scenario::Ticket;
+
+    #[test]
+    fn a_session_reads_back_from_its_address() {
+        let mut session = Session::opening(Language::Chinese);
+        session.scenario = Scenario {
+            deliveries: 3,
+            workers: 1,
+            effects: 3,
+            versions: 2,
+            ticket: Ticket::Missing,
+            task: TaskRow::NoTenant,
+        };
+        session.shown = Side::Right;
+        for design in design::all() {
+            session.designs[0] = design;
+            let (read, bad) = read(&write(&session), Language::English);
+            assert!(bad.is_empty());
+            assert_eq!(read, session);
+        }
+    }
+
+    #[test]
+    fn the_opening_link_is_short() {
+        let link = write(&Session::opening(Language::Chinese));
+        assert!(link.len() < 150, "{link}");
+    }
+
+    #[test]
+    fn other_parameters_are_ignored_and_bad_ones_lose_nothing_else() {
+        let query =
+            "?from=timeline&isappinstalled=0&left=no-guard&right=%3Cb%3E&workers=7&seq=s1:dA.Q";
+        let (session, bad) = read(query, Language::English);
+        assert_eq!(session.designs[0], Design::preset("no-guard").unwrap());
+        assert_eq!(
+            session.designs[1],
+            Session::opening(Language::English).designs[1]
+        );
+        assert_eq!(
+            bad.iter().map(|b| b.name).collect::<Vec<_>>(),
+            ["right", "workers", "seq"]
+        );
+    }
+
+    #[test]
+    fn rubbish_is_read_without_a_panic() {
+        for query in [
+            "",
+            "?",
+            "#%",
+            "?%%%=%zz&=&&&at=-1",
+            "?seq=%E9%87%8D&at=99999999999999",
+            "?a=b=c",
+        ] {
+            let (session, _) = read(query, Language::English);
+            assert!(session.cursor <= session.schedule.0.len());
+        }
+        let (session, _) = read("?seq=s1:dA", Language::English);
+        assert_eq!(session.after(Action::GoTo(9)).cursor, 1);
+    }
+}

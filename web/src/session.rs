@@ -1,0 +1,316 @@
+//! What the visitor is looking at, and how his actions change it. No browser, no clock, no database.
+
+use std::rc::Rc;
+
+use deliver_twice_core::design::{Design, Nonsense};
+use deliver_twice_core::scenario::{Scenario, TaskRow, Ticket};
+use deliver_twice_core::schedule::{Schedule, Step};
+use yew::Reducible;
+
+use crate::messages::Language;
+
+/// One of the two designs that are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The design on the left.
+    Left,
+    /// The design on the right.
+    Right,
+}
+
+impl Side {
+    /// Both, in reading order.
+    pub const BOTH: [Side; 2] = [Side::Left, Side::Right];
+}
+
+/// Whose view of the tables is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Viewer {
+    /// What is committed.
+    Committed,
+    /// What the worker with this index sees, its own uncommitted rows included.
+    Worker(u8),
+}
+
+/// What the visitor is looking at. All of it but the branches, the viewer and the playing is in the link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Session {
+    /// The two designs.
+    pub designs: [Design; 2],
+    /// What both are put to.
+    pub scenario: Scenario,
+    /// The moves so far, for both.
+    pub schedule: Schedule,
+    /// How many of the moves are carried out; the others are shown as what came next.
+    pub cursor: usize,
+    /// The language of the page.
+    pub language: Language,
+    /// The side that a narrow screen shows.
+    pub shown: Side,
+    /// Schedules that the visitor left by acting in the past, the latest last.
+    pub branches: Vec<Schedule>,
+    /// Whose view of the tables is shown.
+    pub viewer: Viewer,
+    /// Whether the run plays by itself.
+    pub is_playing: bool,
+    /// Whether the list of keys is shown.
+    pub shows_keys: bool,
+    /// The side whose last choice was refused, and why.
+    pub refused: Option<(Side, Nonsense)>,
+}
+
+/// Something the visitor does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Takes a step at the cursor.
+    Take(Step),
+    /// Looks at the run after so many steps.
+    GoTo(usize),
+    /// Chooses a design.
+    SetDesign(Side, Design),
+    /// Changes what the designs are put to. The moves stay, as far as they mean anything.
+    SetScenario(Scenario),
+    /// Chooses the language.
+    SetLanguage(Language),
+    /// Chooses the side that a narrow screen shows.
+    Show(Side),
+    /// Chooses whose view of the tables is shown.
+    View(Viewer),
+    /// Goes back to a branch that was left; the present one is kept in its place.
+    TakeBranch(usize),
+    /// Starts or stops playing.
+    Play(bool),
+    /// Shows or hides the list of keys.
+    ShowKeys(bool),
+    /// Forgets the moves.
+    Restart,
+    /// Goes back to the run that the page opens with.
+    Reopen,
+}
+
+/// The most branches that are kept.
+const BRANCHES_MAX: usize = 5;
+
+impl Session {
+    /// What the page opens with: a failure that has just happened, paused on the step that did it.
+    pub fn opening(language: Language) -> Self {
+        let design = |name| Design::preset(name).expect("the presets' names are identities");
+        let schedule = "s1:dA.A.dB.B.A.B.A.B.A.B.A.B2";
+        Session {
+            designs: [
+                design("check-then-insert"),
+                design("constraint-arbitration"),
+            ],
+            scenario: Scenario::default(),
+            schedule: schedule.parse().expect("a schedule written here"),
+            cursor: 8,
+            language,
+            shown: Side::Left,
+            branches: vec![],
+            viewer: Viewer::Committed,
+            is_playing: false,
+            shows_keys: false,
+            refused: None,
+        }
+    }
+
+    /// The design on a side.
+    pub fn design(&self, side: Side) -> Design {
+        self.designs[side as usize]
+    }
+
+    /// Whether this is what the page opens with, at whatever step.
+    pub fn is_opening(&self) -> bool {
+        let opening = Session::opening(self.language);
+        self.designs == opening.designs
+            && self.scenario == opening.scenario
+            && self.schedule == opening.schedule
+    }
+
+    /// The session after an action. Total: an action that makes no sense changes nothing.
+    pub fn after(&self, action: Action) -> Session {
+        let mut next = Session {
+            refused: None,
+            ..self.clone()
+        };
+        match action {
+            Action::Take(step) => next.take(step),
+            Action::GoTo(cursor) => next.cursor = cursor.min(next.schedule.0.len()),
+            Action::SetDesign(side, design) => match design.nonsense() {
+                None => next.designs[side as usize] = design,
+                Some(nonsense) => next.refused = Some((side, nonsense)),
+            },
+            Action::SetScenario(scenario) => next.set_scenario(scenario),
+            Action::SetLanguage(language) => next.language = language,
+            Action::Show(side) => next.shown = side,
+            Action::View(viewer) => next.viewer = viewer,
+            Action::TakeBranch(index) => next.take_branch(index),
+            Action::Play(playing) => next.is_playing = playing,
+            Action::ShowKeys(shown) => next.shows_keys = shown,
+            Action::Restart => {
+                next.keep_branch();
+                next.schedule = Schedule::default();
+                next.cursor = 0;
+                next.is_playing = false;
+            }
+            Action::Reopen => {
+                let opening = Session::opening(self.language);
+                next = Session {
+                    branches: next.branches,
+                    shown: self.shown,
+                    ..opening
+                };
+            }
+        }
+        next
+    }
+
+    /// Takes a step at the cursor. The step that comes next anyway only moves the cursor; another one
+    /// leaves the old future behind as a branch.
+    fn take(&mut self, step: Step) {
+        if self.schedule.0.get(self.cursor) != Some(&step) {
+            if self.schedule.0.len() >= Schedule::STEPS_MAX && self.cursor >= Schedule::STEPS_MAX {
+                return;
+            }
+            if self.cursor < self.schedule.0.len() {
+                self.keep_branch();
+            }
+            self.schedule.0.truncate(self.cursor);
+            self.schedule.0.push(step);
+        }
+        self.cursor += 1;
+    }
+
+    fn set_scenario(&mut self, scenario: Scenario) {
+        let Ok(scenario) = scenario.checked() else {
+            return;
+        };
+        self.scenario = scenario;
+        if let Viewer::Worker(index) = self.viewer
+            && index >= scenario.workers
+        {
+            self.viewer = Viewer::Committed;
+        }
+    }
+
+    fn keep_branch(&mut self) {
+        if self.schedule.0.is_empty() || self.branches.contains(&self.schedule) {
+            return;
+        }
+        self.branches.push(self.schedule.clone());
+        if self.branches.len() > BRANCHES_MAX {
+            self.branches.remove(0);
+        }
+    }
+
+    fn take_branch(&mut self, index: usize) {
+        if index >= self.branches.len() {
+            return;
+        }
+        let branch = self.branches.remove(index);
+        self.keep_branch();
+        let shared = branch
+            .0
+            .iter()
+            .zip(&self.schedule.0)
+            .take_while(|(a, b)| a == b)
+            .count();
+        self.cursor = self.cursor.min(shared);
+        self.schedule = branch;
+    }
+}
+
+impl Reducible for Session {
+    type Action = Action;
+
+    fn reduce(self: Rc<Self>, action: Action) -> Rc<Self> {
+        Rc::new(self.after(action))
+    }
+}
+
+/// The scenario with one of its numbers changed.
+pub fn with_number(scenario: Scenario, name: &str, number: u8) -> Scenario {
+    let mut next = scenario;
+    match name {
+        "deliveries" => next.deliveries = number,
+        "workers" => next.workers = number,
+        "effects" => next.effects = number,
+        "versions" => next.versions = number,
+        _ => {}
+    }
+    next
+}
+
+/// The ticket with this name in links.
+pub fn ticket_named(text: &str) -> Option<Ticket> {
+    match text {
+        "present" => Some(Ticket::Present),
+        "missing" => Some(Ticket::Missing),
+        _ => None,
+    }
+}
+
+/// The name of a ticket's state in links.
+pub fn ticket_name(ticket: Ticket) -> &'static str {
+    match ticket {
+        Ticket::Present => "present",
+        Ticket::Missing => "missing",
+    }
+}
+
+/// The scenario with another kind of task.
+pub fn with_task(scenario: Scenario, name: &str) -> Scenario {
+    TaskRow::named(name).map_or(scenario, |task| Scenario { task, ..scenario })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deliver_twice_core::broker::WorkerId;
+
+    const A: Step = Step::Work(WorkerId(0));
+    const B: Step = Step::Work(WorkerId(1));
+
+    fn opening() -> Session {
+        Session::opening(Language::English)
+    }
+
+    #[test]
+    fn the_step_that_comes_next_anyway_only_moves_the_cursor() {
+        let session = opening().after(Action::GoTo(1)).after(Action::Take(A));
+        assert_eq!(session.schedule, opening().schedule);
+        assert_eq!((session.cursor, session.branches.len()), (2, 0));
+    }
+
+    #[test]
+    fn acting_in_the_past_keeps_the_old_future_as_a_branch() {
+        let session = opening().after(Action::GoTo(2)).after(Action::Take(A));
+        assert_eq!((session.schedule.0.len(), session.cursor), (3, 3));
+        assert_eq!(session.branches, [opening().schedule]);
+        let back = session.after(Action::TakeBranch(0));
+        assert_eq!(back.schedule, opening().schedule);
+        assert_eq!(back.cursor, 2);
+        assert_eq!(back.branches, [session.schedule]);
+    }
+
+    #[test]
+    fn a_cursor_stays_within_the_run() {
+        assert_eq!(opening().after(Action::GoTo(usize::MAX)).cursor, 13);
+        assert_eq!(
+            opening()
+                .after(Action::Restart)
+                .after(Action::Take(B))
+                .cursor,
+            1
+        );
+    }
+
+    #[test]
+    fn a_scenario_out_of_range_changes_nothing() {
+        let scenario = Scenario {
+            workers: 9,
+            ..Scenario::default()
+        };
+        assert_eq!(opening().after(Action::SetScenario(scenario)), opening());
+    }
+}

@@ -1,0 +1,126 @@
+//! The parts of the page. Each is a function of the session and the runs, and emits actions.
+
+use yew::Callback;
+use yew::prelude::*;
+
+use crate::comparison::Comparison;
+use crate::messages::Messages;
+use crate::session::{Action, Session, Side};
+use deliver_twice_core::broker::WorkerId;
+
+pub mod controls;
+pub mod designs;
+pub mod detail;
+pub mod footer;
+pub mod header;
+pub mod key_list;
+pub mod scene;
+pub mod tables;
+pub mod timeline;
+pub mod verdict;
+
+/// What every part of the page reads, and where its actions go.
+pub struct View<'a> {
+    /// What the visitor is looking at.
+    pub session: &'a Session,
+    /// The words.
+    pub messages: &'a Messages,
+    /// Both designs' runs.
+    pub run: &'a Comparison,
+    /// Where actions go.
+    pub act: &'a Callback<Action>,
+}
+
+impl View<'_> {
+    /// A callback that emits the same action whatever the event.
+    pub fn on<E: 'static>(&self, action: Action) -> Callback<E> {
+        self.act.reform(move |_| action.clone())
+    }
+
+    /// A message.
+    pub fn say<'k>(&self, key: &'k str) -> &'k str {
+        self.messages.get(key)
+    }
+}
+
+/// The class that belongs to a side.
+pub fn side_class(side: Side) -> &'static str {
+    match side {
+        Side::Left => "left",
+        Side::Right => "right",
+    }
+}
+
+/// A worker's letter in its colour.
+pub fn chip(worker: WorkerId) -> Html {
+    html! { <span class={classes!("who", worker_class(worker))}>{ worker.to_string() }</span> }
+}
+
+/// The sign of a wait. Drawn, because few fonts have one.
+pub fn hourglass() -> Html {
+    html! {
+        <svg class="hourglass" viewBox="0 0 10 12" aria-hidden="true">
+            <path d="M1 1h8M1 11h8M2 1c0 3 3 3.5 3 5s-3 2-3 5M8 1c0 3-3 3.5-3 5s3 2 3 5" />
+        </svg>
+    }
+}
+
+/// The class that gives a worker its colour.
+pub fn worker_class(worker: WorkerId) -> &'static str {
+    match worker.0 {
+        0 => "w-a",
+        1 => "w-b",
+        _ => "w-c",
+    }
+}
+
+/// Whether there is room for both sides at once. The style sheet draws the line at the same width.
+pub fn is_wide() -> bool {
+    let width = gloo::utils::window()
+        .inner_width()
+        .ok()
+        .and_then(|width| width.as_f64());
+    width.is_none_or(|width| width >= 1000.0)
+}
+
+/// A choice among named values: a label and a list, which keeps to `current` whatever was refused.
+pub struct Select<'a> {
+    /// The label.
+    pub label: String,
+    /// What tests call it.
+    pub testid: String,
+    /// Name and words of each value.
+    pub options: Vec<(&'static str, &'a str)>,
+    /// The value that is chosen.
+    pub current: &'static str,
+    /// Further classes of the whole.
+    pub class: &'static str,
+}
+
+impl Select<'_> {
+    /// The list; `choose` gets the name of the value that the visitor picks, and says whether it counts.
+    pub fn show(self, choose: impl Fn(&str) -> bool + 'static) -> Html {
+        let current = self.current;
+        let onchange = Callback::from(move |event: Event| {
+            let Some(list) = event.target_dyn_into::<web_sys::HtmlSelectElement>() else {
+                return;
+            };
+            if !choose(&list.value()) {
+                list.set_value(current);
+            }
+        });
+        let option = |(name, words): &(&'static str, &str)| {
+            html! {
+                <option value={*name} selected={*name == current}>{ words.to_string() }</option>
+            }
+        };
+        html! {
+            <label class={classes!("select", self.class)}>
+                <span class="select__label">{ self.label }</span>
+                <select ~value={current} {onchange} data-testid={self.testid}>
+                    { for self.options.iter().map(option) }
+                </select>
+            </label>
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! A design: its preset, and a control for each axis.
+
+use deliver_twice_core::design::{
+    AckTiming, Arbitration, Begin, Design, Errors, Grouping, Key, PRESETS,
+};
+use deliver_twice_core::schema;
+use yew::prelude::*;
+
+use super::{Select, View, is_wide, side_class};
+use crate::session::{Action, Side};
+use crate::words;
+
+/// The button that brings a side to the front where there is room for one only.
+pub fn segment(view: &View<'_>, side: Side) -> Html {
+    let pressed = view.session.shown == side;
+    html! {
+        <button
+            aria-pressed={pressed.to_string()}
+            onclick={view.on(Action::Show(side))}
+            data-testid={format!("show-{}", side_class(side))}
+        >{ words::design(view.messages, &view.session.design(side)) }</button>
+    }
+}
+
+/// The panel of a side's design.
+pub fn show(view: &View<'_>, side: Side) -> Html {
+    let design = view.session.design(side);
+    let label = match side {
+        Side::Left => "design.left",
+        Side::Right => "design.right",
+    };
+    html! {
+        <section class={classes!("design", side_class(side))} aria-label={view.say(label).to_owned()}>
+            <div class="design__head">
+                <h3>{ words::design(view.messages, &design) }</h3>
+                { preset(view, side, design) }
+            </div>
+            <details class="settings" open={is_wide()}>
+                <summary>{ view.say("design.axes") }</summary>
+                <div class="axes">{ for axes(view, side, design) }</div>
+            </details>
+            <span class="axes__receipts">{ receipts(view, &design) }</span>
+            <p class="axes__refused" role="alert" data-testid={format!("refused-{}", side_class(side))}>
+                { view.session.refused.filter(|(refused, _)| *refused == side)
+                    .map(|(_, nonsense)| words::nonsense(view.messages, nonsense)) }
+            </p>
+        </section>
+    }
+}
+
+/// What the design's table of receipts is like.
+fn receipts(view: &View<'_>, design: &Design) -> String {
+    let constraint = match design.key {
+        Key::EventEffect => schema::RECEIPT_CONSTRAINT,
+        Key::Event => "uq_effect_event",
+        Key::Ticket => "uq_effect_ticket",
+    };
+    match (design.has_receipt(), design.has_constraint()) {
+        (false, _) => view.say("design.receipts.none").to_owned(),
+        (true, false) => view.say("design.receipts.unguarded").to_owned(),
+        (true, true) => view
+            .messages
+            .fill("design.receipts.guarded", &[("constraint", constraint)]),
+    }
+}
+
+fn preset(view: &View<'_>, side: Side, design: Design) -> Html {
+    let mut options: Vec<(&'static str, &str)> = PRESETS
+        .iter()
+        .map(|preset| {
+            (
+                preset.name,
+                view.messages.get(words::preset_key(preset.name)),
+            )
+        })
+        .collect();
+    if design.preset_name().is_none() {
+        options.push(("", view.say("design.own")));
+    }
+    let act = view.act.clone();
+    Select {
+        label: view.say("design.preset").to_owned(),
+        testid: format!("preset-{}", side_class(side)),
+        options,
+        current: design.preset_name().unwrap_or(""),
+        class: "select--preset",
+    }
+    .show(move |name| {
+        let chosen = Design::preset(name);
+        if let Some(design) = chosen {
+            act.emit(Action::SetDesign(side, design));
+        }
+        chosen.is_some()
+    })
+}
+
+/// One control for each axis.
+fn axes(view: &View<'_>, side: Side, design: Design) -> Vec<Html> {
+    let other = match side {
+        Side::Left => view.session.design(Side::Right),
+        Side::Right => view.session.design(Side::Left),
+    };
+    /// The control of one axis: its field, its type, the key of its name.
+    macro_rules! axis {
+        ($field:ident, $axis:ident, $key:literal) => {{
+            let act = view.act.clone();
+            Select {
+                label: view.say(concat!("axis.", $key)).to_owned(),
+                testid: format!(concat!("axis-", $key, "-{}"), side_class(side)),
+                options: $axis::ALL
+                    .iter()
+                    .map(|choice| {
+                        (
+                            choice.as_str(),
+                            view.messages.get(choice_key(choice.as_str())),
+                        )
+                    })
+                    .collect(),
+                current: design.$field.as_str(),
+                class: if design.$field == other.$field {
+                    "chip"
+                } else {
+                    "chip chip--differs"
+                },
+            }
+            .show(move |name| {
+                let chosen = $axis::ALL
+                    .iter()
+                    .copied()
+                    .find(|choice| choice.as_str() == name);
+                let next = Design {
+                    $field: chosen.unwrap_or(design.$field),
+                    ..design
+                };
+                act.emit(Action::SetDesign(side, next));
+                next.nonsense().is_none()
+            })
+        }};
+    }
+    vec![
+        axis!(arbitration, Arbitration, "arbitration"),
+        axis!(grouping, Grouping, "grouping"),
+        axis!(key, Key, "key"),
+        axis!(errors, Errors, "errors"),
+        axis!(ack, AckTiming, "ack"),
+        axis!(begin, Begin, "begin"),
+    ]
+}
+
+/// The key of a choice's name.
+fn choice_key(name: &str) -> &'static str {
+    const KEYS: [&str; 20] = [
+        "choice.none",
+        "choice.trust-redelivered",
+        "choice.check-then-insert",
+        "choice.unique-constraint",
+        "choice.on-conflict-do-nothing",
+        "choice.insert-or-ignore",
+        "choice.one-transaction",
+        "choice.receipt-first",
+        "choice.effect-first",
+        "choice.autocommit",
+        "choice.event-and-effect",
+        "choice.event-only",
+        "choice.ticket-only",
+        "choice.target-only",
+        "choice.any-integrity",
+        "choice.any-acked",
+        "choice.after-commit",
+        "choice.before-processing",
+        "choice.deferred",
+        "choice.immediate",
+    ];
+    let named = KEYS
+        .into_iter()
+        .find(|key| key.strip_prefix("choice.") == Some(name));
+    named.expect("every choice on an axis has a name")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::choice_key;
+    use deliver_twice_core::design::*;
+
+    #[test]
+    fn every_choice_has_a_name() {
+        for design in deliver_twice_core::design::all() {
+            choice_key(design.arbitration.as_str());
+            choice_key(design.grouping.as_str());
+            choice_key(design.key.as_str());
+            choice_key(design.errors.as_str());
+            choice_key(design.ack.as_str());
+            choice_key(design.begin.as_str());
+        }
+        assert_eq!(choice_key(Key::Ticket.as_str()), "choice.ticket-only");
+    }
+}

@@ -1,0 +1,338 @@
+//! The run as a table: a row for each move, the moves in the middle, a design on either side.
+
+use deliver_twice_core::broker::{Place, WorkerId};
+use deliver_twice_core::disk::LockLevel;
+use deliver_twice_core::plan::Role;
+use deliver_twice_core::run::Moved;
+use deliver_twice_core::schedule::Step;
+use deliver_twice_core::sql::Answer;
+use deliver_twice_core::state::State;
+use deliver_twice_core::system;
+use yew::prelude::*;
+
+use super::{View, chip, hourglass, side_class, worker_class};
+use crate::comparison::SideRun;
+use crate::session::{Action, Side};
+use crate::words;
+
+/// The timeline.
+pub fn show(view: &View<'_>) -> Html {
+    let moves = view.session.schedule.0.len();
+    let workers = view.session.scenario.workers;
+    html! {
+        <div class="timeline" style={format!("--workers:{workers}")} data-testid="timeline">
+            <table>
+                <caption class="unseen">{ view.say("table.caption") }</caption>
+                <colgroup>{ columns(Side::Left) }<col class="col-move" />{ columns(Side::Right) }</colgroup>
+                <thead><tr>
+                    { heads(view, Side::Left) }
+                    <th scope="col" class="move">{ view.say("table.move") }</th>
+                    { heads(view, Side::Right) }
+                </tr></thead>
+                <tbody>
+                    { row(view, 0) }
+                    { for (1..=moves).map(|number| row(view, number)) }
+                </tbody>
+            </table>
+            if moves == 0 { <p class="timeline__empty">{ view.say("table.empty") }</p> }
+        </div>
+    }
+}
+
+/// The columns of a side, from the outside in; the right side mirrors the left.
+#[derive(Clone, Copy)]
+enum Column {
+    Sql,
+    Queue,
+    Receipts,
+    Tasks,
+    Locks,
+}
+
+const COLUMNS: [Column; 5] = [
+    Column::Sql,
+    Column::Queue,
+    Column::Receipts,
+    Column::Tasks,
+    Column::Locks,
+];
+
+fn in_order(side: Side) -> impl Iterator<Item = Column> {
+    let mut columns = COLUMNS;
+    if side == Side::Right {
+        columns.reverse();
+    }
+    columns.into_iter()
+}
+
+fn columns(side: Side) -> Html {
+    let class = |column| match column {
+        Column::Sql => "col-sql",
+        Column::Queue => "col-queue",
+        Column::Receipts | Column::Tasks => "col-number",
+        Column::Locks => "col-locks",
+    };
+    in_order(side)
+        .map(|column| html! { <col class={classes!(class(column), side_class(side))} /> })
+        .collect()
+}
+
+fn heads(view: &View<'_>, side: Side) -> Html {
+    let head = |column| {
+        let (key, title, class) = match column {
+            Column::Sql => ("table.sql", "", "sql"),
+            Column::Queue => ("table.queue", "table.queue.title", "number queue"),
+            Column::Receipts => ("table.receipts", "table.receipts.title", "number"),
+            Column::Tasks => ("table.tasks", "table.tasks.title", "number"),
+            Column::Locks => ("table.locks", "table.locks.title", "locks"),
+        };
+        let title = (!title.is_empty()).then(|| view.messages.get(title).to_owned());
+        html! {
+            <th scope="col" class={classes!(class, side_class(side))} {title}>
+                { view.messages.get(key) }
+            </th>
+        }
+    };
+    in_order(side).map(head).collect()
+}
+
+/// The row of a move, counted from 1; row 0 is the start.
+fn row(view: &View<'_>, number: usize) -> Html {
+    let cursor = view.session.cursor;
+    let is_now = number == cursor;
+    let breaks = Side::BOTH.map(|side| view.run.side(side).breaks(number));
+    let class = classes!(
+        "row",
+        is_now.then_some("row--now"),
+        (number > cursor).then_some("row--after"),
+        breaks[0].then_some("row--breaks-left"),
+        breaks[1].then_some("row--breaks-right"),
+    );
+    html! {
+        <tr
+            key={number}
+            {class}
+            aria-current={is_now.then_some("step")}
+            onclick={view.on(Action::GoTo(number))}
+            data-testid={format!("row-{number}")}
+        >
+            { cells(view, Side::Left, number) }
+            { middle(view, number) }
+            { cells(view, Side::Right, number) }
+        </tr>
+    }
+}
+
+fn middle(view: &View<'_>, number: usize) -> Html {
+    let step = number
+        .checked_sub(1)
+        .and_then(|index| view.session.schedule.0.get(index));
+    let jump = view
+        .messages
+        .fill("control.jump", &[("step", &number.to_string())]);
+    html! {
+        <th scope="row" class="move">
+            <span class="move__line">
+                <button
+                    class="move__number" tabindex="-1" aria-label={jump}
+                    onclick={view.on(Action::GoTo(number))}
+                >{ number }</button>
+                if let Some(step) = step {
+                    { who(*step) }
+                    <span class="move__word">{ words::move_word(view.messages, *step) }</span>
+                } else {
+                    <span class="move__word">{ view.say("table.start") }</span>
+                }
+            </span>
+            if view.run.parting == Some(number) {
+                <span class="move__parting" data-testid="parting">{ view.say("table.parting") }</span>
+            }
+        </th>
+    }
+}
+
+fn who(step: Step) -> Html {
+    let sign = match step {
+        Step::Deliver(_) | Step::PublishAgain(_) => "✉",
+        Step::Crash(_) => "✕",
+        Step::LoseAck(_) | Step::LoseReply(_) => "≠",
+        Step::GiveUp(_) => "↩",
+        Step::AddTicket => "+",
+        Step::Work(_) => "",
+    };
+    html! {
+        <>
+            if !sign.is_empty() { <span class="who w-q" aria-hidden="true">{ sign }</span> }
+            if let Some(worker) = step.worker() { { chip(worker) } }
+        </>
+    }
+}
+
+fn cells(view: &View<'_>, side: Side, number: usize) -> Html {
+    let run = view.run.side(side);
+    let now = run.state(number);
+    let before = run.state(number.saturating_sub(1));
+    let cell = |column| {
+        let class = side_class(side);
+        match column {
+            Column::Sql => sql_cell(view, side, number),
+            Column::Queue => queue_cell(view, class, now),
+            Column::Receipts => {
+                let count = |state: &State| state.committed.receipts.len();
+                let own = now
+                    .workers()
+                    .find_map(|(worker, w)| Some((worker, w.own.as_ref()?.receipts.len())));
+                number_cell(class, count(before), count(now), own, false)
+            }
+            Column::Tasks => {
+                let count = |state: &State| state.committed.tasks.len();
+                let own = now
+                    .workers()
+                    .find_map(|(worker, w)| Some((worker, w.own.as_ref()?.tasks.len())));
+                number_cell(class, count(before), count(now), own, run.breaks(number))
+            }
+            Column::Locks => lock_cell(view, run, class, number),
+        }
+    };
+    in_order(side).map(cell).collect()
+}
+
+fn sql_cell(view: &View<'_>, side: Side, number: usize) -> Html {
+    let run = view.run.side(side);
+    let workers = run.state(number).workers.len();
+    let words = match number {
+        0 => words::RowWords {
+            code: None,
+            note: view.say("table.start.text").to_owned(),
+            tone: words::Tone::Idle,
+        },
+        _ => words::row(view.messages, run, number),
+    };
+    html! {
+        <td class={classes!("sql", side_class(side))} style={format!("--lanes:{workers}")}>
+            <span class="brackets" aria-hidden="true">
+                { for run.state(number).workers().map(|(worker, _)| bracket(run, worker, number)) }
+            </span>
+            if let Some(code) = words.code { <code>{ code }</code> }
+            <span class={words.tone.class()}>
+                if words.tone == words::Tone::Wait { { hourglass() }{ " " } }
+                { words.note }
+            </span>
+        </td>
+    }
+}
+
+/// The piece of a worker's transaction bracket that belongs to a row.
+fn bracket(run: &SideRun, worker: WorkerId, number: usize) -> Html {
+    let is_open = |moves: usize| run.state(moves).worker(worker).in_transaction;
+    let shape = match (number > 0 && is_open(number - 1), is_open(number)) {
+        (false, false) => "",
+        (false, true) => "bracket--opens",
+        (true, true) => "bracket--stays",
+        (true, false) if committed(run, number) => "bracket--commits",
+        (true, false) => "bracket--rolls-back",
+    };
+    html! { <i class={classes!("bracket", worker_class(worker), shape)} /> }
+}
+
+fn committed(run: &SideRun, number: usize) -> bool {
+    let Some(Moved::Changed(change)) = run.frame(number).map(|frame| &frame.moved) else {
+        return false;
+    };
+    let system::Action::Ran(ran) = &change.action else {
+        return false;
+    };
+    ran.role == Role::Commit && ran.answer == Answer::Done
+}
+
+fn queue_cell(view: &View<'_>, class: &'static str, state: &State) -> Html {
+    let count = |wanted: fn(Place) -> bool| {
+        state
+            .broker
+            .deliveries()
+            .filter(|(_, delivery)| wanted(delivery.place))
+            .count()
+    };
+    let queued = count(|place| place == Place::Queued);
+    let unacked = count(|place| matches!(place, Place::Unacked(_)));
+    let title = view.messages.fill(
+        "table.queued",
+        &[
+            ("queued", &queued.to_string()),
+            ("unacked", &unacked.to_string()),
+        ],
+    );
+    html! {
+        <td class={classes!("number", "queue", class)} {title}>
+            { queued }<span class="number__unacked">{ format!("+{unacked}") }</span>
+        </td>
+    }
+}
+
+/// A count of committed rows, and of the rows that a worker has written and not committed.
+fn number_cell(
+    class: &'static str,
+    before: usize,
+    now: usize,
+    own: Option<(WorkerId, usize)>,
+    breaks: bool,
+) -> Html {
+    let tone = match (now > before, breaks && now > 1) {
+        (true, true) => "number__bad",
+        (true, false) => "number__more",
+        (false, _) => "",
+    };
+    let open = own.filter(|(_, count)| *count != now);
+    html! {
+        <td class={classes!("number", class)}>
+            <span class={tone}>{ now }</span>
+            if let Some((worker, count)) = open {
+                <span class={classes!("number__open", worker_class(worker))}>
+                    { format!("({:+})", count as i64 - now as i64) }
+                </span>
+            }
+        </td>
+    }
+}
+
+fn lock_cell(view: &View<'_>, run: &SideRun, class: &'static str, number: usize) -> Html {
+    let bar = |worker: WorkerId| {
+        let level = run.state(number).worker(worker).lock;
+        let waits = run
+            .frame(number)
+            .map(|frame| frame.waits[usize::from(worker.0)].clone());
+        let waits = waits.unwrap_or_default();
+        let name = worker.to_string();
+        if !waits.is_empty() {
+            let holders = words::names(view.messages, &waits);
+            let title = view.messages.fill(
+                "table.lock.waits",
+                &[("worker", &name), ("holders", &holders)],
+            );
+            let letter = words::lock_letter(level);
+            return html! {
+                <span class={classes!("lock", "lock--waits", worker_class(worker))} title={title.clone()}>
+                    { letter }{ hourglass() }
+                    <span class="unseen">{ title }</span>
+                </span>
+            };
+        }
+        if level == LockLevel::None {
+            return html! { <span class="lock" /> };
+        }
+        let level_name = words::lock_name(view.messages, level);
+        let title = view
+            .messages
+            .fill("table.lock", &[("worker", &name), ("level", level_name)]);
+        html! {
+            <span class={classes!("lock", "lock--held", worker_class(worker))} {title}>
+                { words::lock_letter(level) }
+            </span>
+        }
+    };
+    html! {
+        <td class={classes!("locks", class)}>
+            <span class="locks__bars">{ for run.state(number).workers().map(|(worker, _)| bar(worker)) }</span>
+        </td>
+    }
+}

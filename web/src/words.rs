@@ -1,0 +1,737 @@
+//! What happened in the core, said in the language of the page.
+
+use deliver_twice_core::Error;
+use deliver_twice_core::broker::{Broker, DeliveryId, Place, WorkerId};
+use deliver_twice_core::cause::{Cause, Deed};
+use deliver_twice_core::design::{Design, Key, Nonsense};
+use deliver_twice_core::disk::{ConnectionId, LockChange, LockEvent, LockLevel};
+use deliver_twice_core::plan::{Meaning, Role};
+use deliver_twice_core::property::Violation;
+use deliver_twice_core::run::{Frame, Moved, Pause};
+use deliver_twice_core::schedule::Step;
+use deliver_twice_core::sql::{Answer, Refusal, RefusalKind};
+use deliver_twice_core::state::State;
+use deliver_twice_core::system::{Action, Heard, Ran, Statement, worker_of};
+
+use crate::comparison::SideRun;
+use crate::messages::Messages;
+use crate::permalink::{BadParameter, Why};
+
+/// How a row is to be taken: colour, always beside a word or a sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Nothing to remark.
+    Plain,
+    /// Carried out.
+    Good,
+    /// Waiting.
+    Wait,
+    /// Something was violated by it.
+    Bad,
+    /// A crash, or something lost.
+    Fault,
+    /// Nothing happened on this side.
+    Idle,
+}
+
+impl Tone {
+    /// The class of an element in this tone.
+    pub fn class(self) -> &'static str {
+        match self {
+            Tone::Plain => "tone tone--plain",
+            Tone::Good => "tone tone--good",
+            Tone::Wait => "tone tone--wait",
+            Tone::Bad => "tone tone--bad",
+            Tone::Fault => "tone tone--fault",
+            Tone::Idle => "tone tone--idle",
+        }
+    }
+}
+
+/// What a row says: code that was run, if any, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowWords {
+    /// The statement, shortened to the table.
+    pub code: Option<String>,
+    /// What came of it, or what happened instead.
+    pub note: String,
+    /// How to take it.
+    pub tone: Tone,
+}
+
+/// What a move did on one side.
+pub fn row(m: &Messages, side: &SideRun, number: usize) -> RowWords {
+    let Some(frame) = side.frame(number) else {
+        return RowWords {
+            code: None,
+            note: String::new(),
+            tone: Tone::Idle,
+        };
+    };
+    match &frame.moved {
+        Moved::Nothing(pause) => RowWords {
+            code: None,
+            note: paused(m, frame, pause),
+            tone: pause_tone(pause),
+        },
+        Moved::Changed(change) => action(m, side, number, &change.action),
+    }
+}
+
+fn pause_tone(pause: &Pause) -> Tone {
+    if matches!(pause, Pause::Waits(_)) {
+        Tone::Wait
+    } else {
+        Tone::Idle
+    }
+}
+
+fn paused(m: &Messages, frame: &Frame, pause: &Pause) -> String {
+    let worker = frame
+        .step
+        .worker()
+        .map(|w| w.to_string())
+        .unwrap_or_default();
+    match pause {
+        Pause::Waits(holders) => m.fill("row.waits.still", &[("holders", &names(m, holders))]),
+        Pause::Idle => m.fill("row.idle", &[("worker", &worker)]),
+        Pause::Busy => m.fill("row.busy", &[("worker", &worker)]),
+        Pause::NothingQueued => m.get("row.nothing-queued").to_owned(),
+        Pause::NotNow => m.get("row.not-now").to_owned(),
+    }
+}
+
+fn action(m: &Messages, side: &SideRun, number: usize, action: &Action) -> RowWords {
+    let plain = |code: Option<&str>, note: String, tone| RowWords {
+        code: code.map(str::to_owned),
+        note,
+        tone,
+    };
+    let state = side.state(number);
+    let worker = || {
+        side.frame(number)
+            .and_then(|f| f.step.worker())
+            .expect("a worker's step")
+    };
+    match action {
+        Action::Delivered {
+            delivery,
+            attempt,
+            redelivered,
+        } => {
+            let note = delivered(m, state, worker(), *delivery, *attempt, *redelivered);
+            plain(None, note, Tone::Plain)
+        }
+        Action::ReadFlag { redelivered, means } => {
+            let flag = m.get(if *redelivered {
+                "row.flag.true"
+            } else {
+                "row.flag.false"
+            });
+            plain(Some(flag), meaning(m, *means).to_owned(), Tone::Plain)
+        }
+        Action::Ran(ran) => ran_words(m, side, number, ran),
+        Action::Acked { delivery } => {
+            let code = m.fill("row.ack", &[("delivery", &delivery_name(state, *delivery))]);
+            let bad = side.breaks(number);
+            let tone = if bad { Tone::Bad } else { Tone::Good };
+            plain(Some(&code), m.get("row.ack.arrived").to_owned(), tone)
+        }
+        Action::AckLost { delivery, place } => {
+            let code = m.fill("row.ack", &[("delivery", &delivery_name(state, *delivery))]);
+            let lost = m.get("row.ack.lost");
+            let back = returned(m, state, *delivery, *place);
+            plain(Some(&code), format!("{lost} · {back}"), Tone::Fault)
+        }
+        Action::GaveBack { delivery, place } => {
+            let code = m.fill(
+                "row.nack",
+                &[("delivery", &delivery_name(state, *delivery))],
+            );
+            plain(
+                Some(&code),
+                returned(m, state, *delivery, *place),
+                Tone::Plain,
+            )
+        }
+        Action::GaveUp { means } => {
+            let note = m.fill("row.gave-up", &[("worker", &worker().to_string())]);
+            plain(
+                None,
+                format!("{note} · {}", meaning(m, *means)),
+                Tone::Fault,
+            )
+        }
+        Action::Crashed {
+            delivery,
+            place,
+            in_transaction,
+        } => {
+            let key = if *in_transaction {
+                "row.crash.rolled-back"
+            } else {
+                "row.crash"
+            };
+            let crash = m.fill(key, &[("worker", &worker().to_string())]);
+            let back = returned(m, state, *delivery, *place);
+            plain(None, format!("✕ {crash} · {back}"), Tone::Fault)
+        }
+        Action::TicketAdded(statement) => {
+            let note = changed(m, 1, false);
+            plain(Some(&short(statement.sql)), note, Tone::Good)
+        }
+        Action::Published { delivery } => {
+            let event = state.broker.delivery(*delivery).event.to_string();
+            let note = m.fill("row.published", &[("event", &event)]);
+            plain(
+                None,
+                format!("{note} · {}", m.get("row.published.flag")),
+                Tone::Plain,
+            )
+        }
+    }
+}
+
+fn delivered(
+    m: &Messages,
+    state: &State,
+    worker: WorkerId,
+    id: DeliveryId,
+    attempt: u8,
+    redelivered: bool,
+) -> String {
+    let event = state.broker.delivery(id).event;
+    let copy = state
+        .broker
+        .deliveries()
+        .filter(|(other, d)| *other <= id && d.event == event)
+        .count();
+    let key = match (redelivered, copy) {
+        (true, _) => "row.delivered.again",
+        (false, 1) => "row.delivered.first",
+        (false, _) => "row.delivered.copy",
+    };
+    m.fill(
+        key,
+        &[
+            ("event", &event.to_string()),
+            ("worker", &worker.to_string()),
+            ("attempt", &attempt.to_string()),
+            ("copy", &copy.to_string()),
+        ],
+    )
+}
+
+fn returned(m: &Messages, state: &State, id: DeliveryId, place: Place) -> String {
+    let event = state.broker.delivery(id).event.to_string();
+    let key = match place {
+        Place::Queued => "row.returned.queued",
+        Place::Parked => "row.returned.parked",
+        Place::Acked => "row.returned.acked",
+        Place::Unacked(_) => "row.returned.unacked",
+    };
+    m.fill(
+        key,
+        &[
+            ("event", &event),
+            ("attempts", &Broker::ATTEMPTS_MAX.to_string()),
+        ],
+    )
+}
+
+fn ran_words(m: &Messages, side: &SideRun, number: usize, ran: &Ran) -> RowWords {
+    let bad = side.breaks(number);
+    let code = Some(short(ran.statement.sql));
+    let (note, tone) = match &ran.heard {
+        Heard::Waits { holders } => (answer(m, &ran.answer, holders), Tone::Wait),
+        Heard::ReplyLost(_) => (m.get("row.reply-lost").to_owned(), Tone::Fault),
+        Heard::Read(means) => read_words(m, side, number, ran, *means, bad),
+    };
+    let tone = if bad { Tone::Bad } else { tone };
+    let note = if bad { format!("⚠ {note}") } else { note };
+    RowWords { code, note, tone }
+}
+
+fn read_words(
+    m: &Messages,
+    side: &SideRun,
+    number: usize,
+    ran: &Ran,
+    means: Meaning,
+    bad: bool,
+) -> (String, Tone) {
+    let is_open = side
+        .frame(number)
+        .and_then(|f| f.step.worker())
+        .is_some_and(|worker| side.state(number).worker(worker).in_transaction);
+    let (note, tone) = match (&ran.answer, ran.role) {
+        (Answer::Done, Role::Commit) => (format!("✓ {}", m.get("answer.committed")), Tone::Good),
+        (Answer::Done, Role::Rollback) => (m.get("answer.rolled-back").to_owned(), Tone::Plain),
+        (Answer::Done, _) => (String::new(), Tone::Plain),
+        (Answer::Changed(_), Role::Apply) if bad && second_task(side, number) => {
+            (m.fill("answer.second-task", &[("count", "1")]), Tone::Bad)
+        }
+        (Answer::Changed(count), _) => (changed(m, *count, is_open), Tone::Good),
+        (other, _) => (answer(m, other, &[]), Tone::Plain),
+    };
+    if ran.role == Role::Rollback || means == Meaning::Proceed {
+        return (note, tone);
+    }
+    (format!("{note}: {}", meaning(m, means)), Tone::Plain)
+}
+
+fn second_task(side: &SideRun, number: usize) -> bool {
+    let frame = side.frame(number);
+    frame.is_some_and(|frame| {
+        frame
+            .violations
+            .iter()
+            .any(|v| matches!(v, Violation::DuplicateEffect { .. }))
+    })
+}
+
+fn changed(m: &Messages, count: u64, is_open: bool) -> String {
+    let key = match (count, is_open) {
+        (0, _) => "answer.changed.none",
+        (_, true) => "answer.uncommitted",
+        (_, false) => "answer.changed.some",
+    };
+    m.fill(key, &[("count", &count.to_string())])
+}
+
+/// SQLite's answer in few words.
+pub fn answer(m: &Messages, answer: &Answer, holders: &[ConnectionId]) -> String {
+    match answer {
+        Answer::Done => m.get("answer.done").to_owned(),
+        Answer::Rows(0) => m.get("answer.rows.none").to_owned(),
+        Answer::Rows(count) => m.fill("answer.rows.some", &[("count", &count.to_string())]),
+        Answer::Changed(count) => changed(m, *count, false),
+        Answer::Refused(Refusal {
+            kind: RefusalKind::Busy,
+            code,
+            ..
+        }) => m.fill(
+            "answer.busy",
+            &[("code", &code.to_string()), ("holders", &names(m, holders))],
+        ),
+        Answer::Refused(refusal) => m.fill(
+            "answer.refused",
+            &[
+                ("kind", kind(m, refusal.kind)),
+                ("code", &refusal.code.to_string()),
+            ],
+        ),
+    }
+}
+
+/// What an answer means to the design.
+pub fn meaning<'a>(m: &Messages, means: Meaning) -> &'a str {
+    match means {
+        Meaning::Proceed => "",
+        Meaning::Duplicate => m.get("means.Duplicate"),
+        Meaning::GiveBack => m.get("means.GiveBack"),
+        Meaning::AckAnyway => m.get("means.AckAnyway"),
+    }
+}
+
+/// The kind of a refusal.
+pub fn kind<'a>(m: &Messages, kind: RefusalKind) -> &'a str {
+    m.get(match kind {
+        RefusalKind::Unique => "kind.unique",
+        RefusalKind::ForeignKey => "kind.foreign-key",
+        RefusalKind::Check => "kind.check",
+        RefusalKind::NotNull => "kind.not-null",
+        RefusalKind::OtherConstraint => "kind.other-constraint",
+        RefusalKind::Busy => "kind.busy",
+        RefusalKind::Full => "kind.full",
+        RefusalKind::Io => "kind.io",
+        RefusalKind::ReadOnly => "kind.read-only",
+        RefusalKind::Other => "kind.other",
+    })
+}
+
+/// A statement cut down to a line of the table: its verb and its table.
+pub fn short(sql: &str) -> String {
+    for (start, end) in [("INTO ", " ("), ("FROM ", " WHERE")] {
+        if let Some((head, rest)) = sql.split_once(start)
+            && let Some((table, tail)) = rest.split_once(end)
+        {
+            let conflict = tail.contains("ON CONFLICT");
+            let more = if conflict {
+                "… ON CONFLICT …"
+            } else {
+                "…"
+            };
+            return format!("{head}{start}{table} {more}");
+        }
+    }
+    sql.to_owned()
+}
+
+/// A statement with its values, as it could be typed.
+pub fn with_values(statement: &Statement) -> Vec<(&'static str, String)> {
+    let literal = deliver_twice_core::schema::literal;
+    statement
+        .values
+        .iter()
+        .map(|(name, value)| (*name, literal(value)))
+        .collect()
+}
+
+/// A delivery's name: its event, and which copy it is.
+pub fn delivery_name(state: &State, id: DeliveryId) -> String {
+    let event = state.broker.delivery(id).event;
+    let copy = state
+        .broker
+        .deliveries()
+        .filter(|(other, d)| *other <= id && d.event == event)
+        .count();
+    format!("{event}#{copy}")
+}
+
+/// Connections by name, joined.
+pub fn names(m: &Messages, connections: &[ConnectionId]) -> String {
+    let name = |id: &ConnectionId| match worker_of(*id) {
+        Some(worker) => worker.to_string(),
+        None => m.get("operator").to_owned(),
+    };
+    connections.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// The letter of a lock level; nothing for no lock.
+pub fn lock_letter(level: LockLevel) -> &'static str {
+    match level {
+        LockLevel::None => "",
+        LockLevel::Shared => "S",
+        LockLevel::Reserved => "R",
+        LockLevel::Pending => "P",
+        LockLevel::Exclusive => "X",
+    }
+}
+
+/// The name of a lock level.
+pub fn lock_name<'a>(m: &Messages, level: LockLevel) -> &'a str {
+    m.get(match level {
+        LockLevel::None => "lock.none",
+        LockLevel::Shared => "lock.S",
+        LockLevel::Reserved => "lock.R",
+        LockLevel::Pending => "lock.P",
+        LockLevel::Exclusive => "lock.X",
+    })
+}
+
+/// One line of the recording of locks.
+pub fn lock_event(m: &Messages, event: &LockEvent) -> String {
+    let worker = names(m, &[event.connection]);
+    match &event.change {
+        LockChange::Taken(level) => m.fill(
+            "detail.lock.taken",
+            &[("worker", &worker), ("level", lock_name(m, *level))],
+        ),
+        LockChange::Refused { wanted, holders } => m.fill(
+            "detail.lock.refused",
+            &[
+                ("worker", &worker),
+                ("level", lock_name(m, *wanted)),
+                ("holders", &names(m, holders)),
+            ],
+        ),
+        LockChange::Released { to } => m.fill(
+            "detail.lock.released",
+            &[("worker", &worker), ("level", lock_name(m, *to))],
+        ),
+    }
+}
+
+/// The title of a violation.
+pub fn violation(m: &Messages, state: &State, violation: &Violation) -> String {
+    match violation {
+        Violation::DuplicateEffect {
+            event,
+            effect,
+            tasks,
+        } => m.fill(
+            "verdict.duplicate-effect",
+            &[
+                ("event", &event.to_string()),
+                ("effect", effect.as_str()),
+                ("tasks", &tasks.to_string()),
+            ],
+        ),
+        Violation::LostEffect { event, effect } => m.fill(
+            "verdict.lost-effect",
+            &[("event", &event.to_string()), ("effect", effect.as_str())],
+        ),
+        Violation::Stuck { waiting } => {
+            let workers: Vec<String> = waiting.iter().map(WorkerId::to_string).collect();
+            m.fill("verdict.stuck", &[("workers", &workers.join(", "))])
+        }
+        Violation::OrphanReceipt { event, effect } => m.fill(
+            "verdict.orphan-receipt",
+            &[("event", &event.to_string()), ("effect", effect.as_str())],
+        ),
+        Violation::SwallowedError {
+            kind: swallowed, ..
+        } => {
+            let name = swallowed.map_or(m.get("kind.silenced"), |found| kind(m, found));
+            m.fill("verdict.swallowed-error", &[("kind", name)])
+        }
+        Violation::FalseSuccess { delivery } => m.fill(
+            "verdict.false-success",
+            &[("delivery", &delivery_name(state, *delivery))],
+        ),
+    }
+}
+
+/// The sentence of a cause.
+pub fn cause(m: &Messages, cause: &Cause) -> String {
+    let said = |key: &str, deed: &Deed, more: &[(&str, &str)]| {
+        let (worker, step) = (deed.worker.to_string(), deed.step.to_string());
+        let mut values = vec![("worker", worker.as_str()), ("step", step.as_str())];
+        values.extend_from_slice(more);
+        m.fill(key, &values)
+    };
+    let of_two = |key: &str, deed: &Deed, other: &Deed| {
+        let (name, step) = (other.worker.to_string(), other.step.to_string());
+        said(
+            key,
+            deed,
+            &[
+                ("other", &name),
+                ("other_step", &step),
+                ("first", &name),
+                ("first_step", &step),
+            ],
+        )
+    };
+    let ended = |key: &str, deed: &Deed, end: &Option<usize>| match end {
+        Some(end) => said(&format!("{key}.end"), deed, &[("end", &end.to_string())]),
+        None => said(key, deed, &[]),
+    };
+    match cause {
+        Cause::NothingAsked { first, second } => {
+            let (name, step) = (second.worker.to_string(), second.step.to_string());
+            let first_name = first.worker.to_string();
+            let first_step = first.step.to_string();
+            m.fill(
+                "cause.nothing-asked",
+                &[
+                    ("second", &name),
+                    ("second_step", &step),
+                    ("first", &first_name),
+                    ("first_step", &first_step),
+                ],
+            )
+        }
+        Cause::FlagFalse { first, reader } => of_two("cause.flag-false", reader, first),
+        Cause::FlagTrue { reader } => said("cause.flag-true", reader, &[]),
+        Cause::CheckBeforeReceipt { check, receipt } => {
+            of_two("cause.check-before-receipt", check, receipt)
+        }
+        Cause::CheckWithoutReceipt { check, task } => {
+            of_two("cause.check-without-receipt", check, task)
+        }
+        Cause::EffectBeforeClaim { second } => said("cause.effect-before-claim", second, &[]),
+        Cause::ReceiptWithoutEffect { receipt, believer } => {
+            of_two("cause.receipt-without-effect", believer, receipt)
+        }
+        Cause::ReceiptAlone { receipt, end } => ended("cause.receipt-alone", receipt, end),
+        Cause::KeyTooWide {
+            finder,
+            key: Key::Ticket,
+        } => said("cause.key-too-wide.ticket", finder, &[]),
+        Cause::KeyTooWide { finder, .. } => said("cause.key-too-wide.event", finder, &[]),
+        Cause::ErrorReadAsDuplicate {
+            reader,
+            kind: found,
+        } => said(
+            "cause.error-read-as-duplicate",
+            reader,
+            &[("kind", kind(m, *found))],
+        ),
+        Cause::ErrorAcked {
+            reader,
+            kind: found,
+        } => said("cause.error-acked", reader, &[("kind", kind(m, *found))]),
+        Cause::Silenced { writer } => said("cause.silenced", writer, &[]),
+        Cause::AckedBeforeWork { ack, end } => ended("cause.acked-before-work", ack, end),
+        Cause::WaitInCircle { waits } => {
+            let wait = |(worker, holders): &(WorkerId, Vec<ConnectionId>)| {
+                let holders = names(m, holders);
+                m.fill(
+                    "cause.wait",
+                    &[("worker", &worker.to_string()), ("holders", &holders)],
+                )
+            };
+            let waits = waits.iter().map(wait).collect::<Vec<_>>().join("; ");
+            m.fill("cause.wait-in-circle", &[("waits", &waits)])
+        }
+        Cause::AckedUncommitted { ack } => said("cause.acked-uncommitted", ack, &[]),
+        Cause::Unnamed => m.get("cause.unnamed").to_owned(),
+    }
+}
+
+/// The words on the button for a step.
+pub fn control(m: &Messages, step: Step) -> String {
+    let about = |key: &str, worker: WorkerId| m.fill(key, &[("worker", &worker.to_string())]);
+    match step {
+        Step::Deliver(worker) => about("control.deliver", worker),
+        Step::Work(worker) => about("control.work", worker),
+        Step::AddTicket => m.get("control.add-ticket").to_owned(),
+        Step::PublishAgain(event) => m.fill("control.publish", &[("event", &event.to_string())]),
+        Step::LoseAck(worker) => about("control.lose-ack", worker),
+        Step::LoseReply(worker) => about("control.lose-reply", worker),
+        Step::GiveUp(worker) => about("control.give-up", worker),
+        Step::Crash(worker) => about("control.crash", worker),
+    }
+}
+
+/// The word for a step in the column of moves.
+pub fn move_word<'a>(m: &Messages, step: Step) -> &'a str {
+    m.get(match step {
+        Step::Deliver(_) => "move.deliver",
+        Step::Work(_) => "move.work",
+        Step::AddTicket => "move.add-ticket",
+        Step::PublishAgain(_) => "move.publish",
+        Step::LoseAck(_) => "move.lose-ack",
+        Step::LoseReply(_) => "move.lose-reply",
+        Step::GiveUp(_) => "move.give-up",
+        Step::Crash(_) => "move.crash",
+    })
+}
+
+/// The name of a design.
+pub fn design<'a>(m: &Messages, design: &Design) -> &'a str {
+    match design.preset_name() {
+        Some(name) => m.get(preset_key(name)),
+        None => m.get("design.own"),
+    }
+}
+
+/// The key of a preset's name.
+pub fn preset_key(name: &str) -> &'static str {
+    const KEYS: [&str; 13] = [
+        "preset.no-guard",
+        "preset.trust-redelivered",
+        "preset.check-then-insert",
+        "preset.check-in-transaction",
+        "preset.constraint-arbitration",
+        "preset.on-conflict-do-nothing",
+        "preset.insert-or-ignore",
+        "preset.receipt-first",
+        "preset.effect-first",
+        "preset.event-key",
+        "preset.ticket-key",
+        "preset.swallow-integrity-errors",
+        "preset.ack-first",
+    ];
+    KEYS.into_iter()
+        .find(|key| key.strip_prefix("preset.") == Some(name))
+        .unwrap_or("design.own")
+}
+
+/// Why a combination of choices makes no sense.
+pub fn nonsense<'a>(m: &Messages, nonsense: Nonsense) -> &'a str {
+    m.get(match nonsense {
+        Nonsense::NoReceiptToGroup => "nonsense.no-receipt-to-group",
+        Nonsense::NoReceiptToKey => "nonsense.no-receipt-to-key",
+        Nonsense::NoTransactionToBegin => "nonsense.no-transaction-to-begin",
+        Nonsense::NoErrorToReadAs => "nonsense.no-error-to-read-as",
+    })
+}
+
+/// Why a parameter of the link was not taken over.
+pub fn bad_parameter(m: &Messages, bad: &BadParameter) -> String {
+    let why = match &bad.why {
+        Why::NotOneOf { found, choices } => m.fill(
+            "error.not-one-of",
+            &[("found", found), ("choices", choices)],
+        ),
+        Why::Unreadable(error) => self::error(m, error),
+    };
+    m.fill("link.bad", &[("name", bad.name), ("why", &why)])
+}
+
+/// An error of the core. Positions count characters from 1 here, as people do.
+pub fn error(m: &Messages, error: &Error) -> String {
+    let place = |at: &usize| (at + 1).to_string();
+    match error {
+        Error::UnknownPreset { found } => m.fill("error.unknown-preset", &[("found", found)]),
+        Error::UnknownChoice {
+            axis: "end",
+            found,
+            at_char,
+            ..
+        } => m.fill(
+            "error.too-much",
+            &[("found", found), ("at", &place(at_char))],
+        ),
+        Error::UnknownChoice {
+            axis,
+            found,
+            at_char,
+            choices,
+        } => m.fill(
+            "error.unknown-choice",
+            &[
+                ("axis", axis),
+                ("found", found),
+                ("at", &place(at_char)),
+                ("choices", &choices.join(", ")),
+            ],
+        ),
+        Error::NonsenseDesign {
+            nonsense: reason, ..
+        } => m.fill("error.nonsense", &[("why", nonsense(m, *reason))]),
+        Error::BadSchedule {
+            at_char,
+            found,
+            expected,
+        } if found.is_empty() => m.fill(
+            "error.schedule-ends",
+            &[("at", &place(at_char)), ("expected", expected)],
+        ),
+        Error::BadSchedule {
+            at_char,
+            found,
+            expected,
+        } => m.fill(
+            "error.bad-schedule",
+            &[
+                ("at", &place(at_char)),
+                ("found", found),
+                ("expected", expected),
+            ],
+        ),
+        Error::Database { during, source } => m.fill(
+            "error.database",
+            &[("during", during), ("source", &source.to_string())],
+        ),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_cut_down_to_its_verb_and_its_table() {
+        assert_eq!(short("BEGIN IMMEDIATE"), "BEGIN IMMEDIATE");
+        assert_eq!(
+            short("SELECT 1 FROM effect_receipts WHERE event_id = :event_id"),
+            "SELECT 1 FROM effect_receipts …"
+        );
+        assert_eq!(
+            short("INSERT INTO effect_receipts (a) VALUES (:a) ON CONFLICT (a) DO NOTHING"),
+            "INSERT INTO effect_receipts … ON CONFLICT …"
+        );
+    }
+
+    #[test]
+    fn every_preset_has_a_name() {
+        for preset in deliver_twice_core::design::PRESETS {
+            assert_ne!(preset_key(preset.name), "design.own", "{}", preset.name);
+        }
+    }
+}
