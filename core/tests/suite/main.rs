@@ -1,6 +1,8 @@
 //! The integration tests of the core, in one binary: one link instead of many.
 
+mod crash;
+mod determinism;
 #[cfg(not(target_family = "wasm"))]
 mod disk_against_file;
-mod sqlite_facts;
 mod schedules;
+mod sqlite_facts;
