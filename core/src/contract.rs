@@ -28,7 +28,8 @@ impl<T> Outcome<T> {
     }
 }
 
-/// Why an effect was neither applied nor found to be a duplicate. Nothing of it is left in the database.
+/// Why an effect was neither applied nor found to be a duplicate. Nothing of it is left in the database,
+/// except what `apply` committed by itself.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ApplyError {
@@ -41,7 +42,11 @@ pub enum ApplyError {
         /// The database's own error.
         source: rusqlite::Error,
     },
+    /// The receipt was neither written nor refused: the table is not the contract's, but one that ignores
+    /// a conflict without a word. Without a receipt there is no telling a duplicate.
+    NoReceipt,
     /// `apply` committed or rolled back by itself, so receipt and effect no longer share a transaction.
+    /// If it committed, a receipt may stand there without its effect.
     TransactionEnded,
 }
 
@@ -50,7 +55,7 @@ impl ApplyError {
     pub fn kind(&self) -> RefusalKind {
         match self {
             ApplyError::Refused { kind, .. } => *kind,
-            ApplyError::TransactionEnded => RefusalKind::Other,
+            ApplyError::NoReceipt | ApplyError::TransactionEnded => RefusalKind::Other,
         }
     }
 
@@ -80,6 +85,7 @@ impl fmt::Display for ApplyError {
                 };
                 write!(f, "{stage} refused ({}): {source}", kind.as_str())
             }
+            ApplyError::NoReceipt => f.write_str("the receipt was neither written nor refused"),
             ApplyError::TransactionEnded => {
                 f.write_str("apply ended the transaction that its receipt was written in")
             }
@@ -91,7 +97,7 @@ impl std::error::Error for ApplyError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             ApplyError::Refused { source, .. } => Some(source),
-            ApplyError::TransactionEnded => None,
+            ApplyError::NoReceipt | ApplyError::TransactionEnded => None,
         }
     }
 }
@@ -109,6 +115,8 @@ static CONTRACT: LazyLock<Plan> =
 /// Only the receipt's own unique constraint means duplicate: the statement that failed and the extended
 /// result code say so (2067 or 1555), never the message. A foreign key, a CHECK, a NOT NULL, a UNIQUE of
 /// any other table, a busy database come back as themselves, and everything is rolled back.
+///
+/// `apply` must neither commit nor roll back, and a `ROLLBACK; BEGIN` in it is not noticed.
 ///
 /// Ack the delivery after this returns `Ok`, never before. What `apply` does outside the database, such
 /// as sending a mail, is not undone by the rollback and not deduplicated by the receipt.
@@ -159,11 +167,13 @@ pub fn apply_once<T>(
                 values(stage, event_id, effect),
             ),
         };
-        if let Err(error) = result {
-            return conclude(connection, stage, error, event_id, effect);
-        }
+        let answer = match result {
+            Ok(answer) => answer,
+            Err(error) => return conclude(connection, stage, error, event_id, effect),
+        };
         match stage.role {
             Role::Begin => open = Some(Transaction(connection)),
+            Role::Claim if answer != Answer::Changed(1) => return Err(ApplyError::NoReceipt),
             Role::Apply if connection.is_autocommit() => return Err(ApplyError::TransactionEnded),
             _ => {}
         }
@@ -186,11 +196,18 @@ fn conclude<T>(
     if stage.read(&answer) == Meaning::Duplicate && has_receipt(connection, event_id, effect)? {
         return Ok(Outcome::Duplicate);
     }
+    // SQLite may have rolled back with the error. If the receipt stands, it was `apply` that committed.
+    if stage.role == Role::Apply
+        && connection.is_autocommit()
+        && matches!(has_receipt(connection, event_id, effect), Ok(true))
+    {
+        return Err(ApplyError::TransactionEnded);
+    }
     Err(ApplyError::refused(stage.role, error))
 }
 
-/// Looks whether the receipt is there, inside the transaction whose claim was refused. It is, unless a
-/// trigger or a second unique index on the caller's table was what refused.
+/// Looks whether the receipt is there. After a refused claim it is, unless a trigger or a second unique
+/// index on the caller's table was what refused.
 fn has_receipt(connection: &Connection, event_id: &str, effect: &str) -> Result<bool, ApplyError> {
     let (sql, binds) = check_statement(Key::EventEffect);
     let values = binds.iter().map(|bind| value(*bind, event_id, effect));

@@ -1,5 +1,6 @@
 //! The integration tests of the core, in one binary: one link instead of many.
 
+mod contract;
 mod crash;
 mod determinism;
 #[cfg(not(target_family = "wasm"))]
