@@ -458,7 +458,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "key `evnt` at character 21 is unknown; expected one of event-and-effect, event-only, \
+            "key `evnt` at character 22 is unknown; expected one of event-and-effect, event-only, \
              ticket-only"
         );
         assert!("none.one-transaction".parse::<Design>().is_err());

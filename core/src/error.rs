@@ -3,8 +3,10 @@
 use std::fmt;
 
 use crate::design::{Nonsense, PRESETS};
+use crate::schedule::Expected;
 
-/// A request that could not be carried out, with where and why.
+/// A request that could not be carried out, with where and why. As data, places are counted from 0; in
+/// the text for people, characters are counted from 1.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -56,7 +58,7 @@ pub enum Error {
         /// What was found; empty at the end of the text.
         found: String,
         /// What would have been understood.
-        expected: &'static str,
+        expected: Expected,
     },
     /// A schedule names a step that is not enabled at that point.
     NotEnabled {
@@ -99,7 +101,8 @@ impl fmt::Display for Error {
             } => {
                 write!(
                     f,
-                    "`{found}` at character {at_char} is too much: a design has six choices"
+                    "`{found}` at character {} is too much: a design has six choices",
+                    at_char + 1
                 )
             }
             Error::UnknownChoice {
@@ -109,7 +112,8 @@ impl fmt::Display for Error {
                 choices,
             } => write!(
                 f,
-                "{axis} `{found}` at character {at_char} is unknown; expected one of {}",
+                "{axis} `{found}` at character {} is unknown; expected one of {}",
+                at_char + 1,
                 choices.join(", ")
             ),
             Error::NonsenseDesign { text, nonsense } => {
@@ -130,7 +134,8 @@ impl fmt::Display for Error {
             } if found.is_empty() => {
                 write!(
                     f,
-                    "schedule ends at character {at_char}; expected {expected}"
+                    "schedule ends at character {}; expected {expected}",
+                    at_char + 1
                 )
             }
             Error::BadSchedule {
@@ -140,7 +145,8 @@ impl fmt::Display for Error {
             } => {
                 write!(
                     f,
-                    "schedule has `{found}` at character {at_char}; expected {expected}"
+                    "schedule has `{found}` at character {}; expected {expected}",
+                    at_char + 1
                 )
             }
             Error::NotEnabled {

@@ -115,8 +115,43 @@ impl fmt::Display for Schedule {
     }
 }
 
+/// What a schedule's text would have had to say where it stopped making sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// The version of the form, [`Schedule::VERSION`].
+    Version,
+    /// A step.
+    Step,
+    /// A worker's letter.
+    Worker,
+    /// An event's number.
+    Event,
+    /// How often a worker steps, or nothing for once.
+    Count,
+    /// Nothing more in this step.
+    EndOfStep,
+    /// No more than [`Schedule::STEPS_MAX`] steps in all.
+    FewerSteps,
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expected::Version => write!(f, "the version `{}`", Schedule::VERSION),
+            Expected::Step => f.write_str("a step: A, B or C; dA, kA, rA, gA, xA; p1; t"),
+            Expected::Worker => f.write_str("a worker: A, B or C"),
+            Expected::Event => f.write_str("an event: 1 or 2"),
+            Expected::Count => {
+                write!(f, "nothing, or a number from 2 to {}", Schedule::STEPS_MAX)
+            }
+            Expected::EndOfStep => f.write_str("the end of the step"),
+            Expected::FewerSteps => write!(f, "at most {} steps", Schedule::STEPS_MAX),
+        }
+    }
+}
+
 /// Where a schedule's text stopped making sense: the character, what stood there, what was expected.
-type Bad = (usize, String, &'static str);
+type Bad = (usize, String, Expected);
 
 impl FromStr for Schedule {
     type Err = Error;
@@ -136,7 +171,7 @@ impl FromStr for Schedule {
 fn read(text: &str) -> Result<Schedule, Bad> {
     let Some(steps) = text.strip_prefix(Schedule::VERSION) else {
         let head: String = text.chars().take(Schedule::VERSION.len()).collect();
-        return Err((0, head, "the version `s1:`"));
+        return Err((0, head, Expected::Version));
     };
     let mut schedule = Schedule::default();
     let mut at = Schedule::VERSION.len();
@@ -146,7 +181,7 @@ fn read(text: &str) -> Result<Schedule, Bad> {
     for word in steps.split('.') {
         let (step, count) = read_word(word, at)?;
         if schedule.0.len() + count > Schedule::STEPS_MAX {
-            return Err((at, word.to_owned(), "at most 500 steps"));
+            return Err((at, word.to_owned(), Expected::FewerSteps));
         }
         schedule.0.extend(std::iter::repeat_n(step, count));
         at += word.chars().count() + 1;
@@ -155,14 +190,12 @@ fn read(text: &str) -> Result<Schedule, Bad> {
 }
 
 fn read_word(word: &str, at: usize) -> Result<(Step, usize), Bad> {
-    const STEP: &str = "a step: A, B or C; dA, kA, rA, gA, xA; p1; t";
-    const WORKER: &str = "a worker: A, B or C";
     let mut letters = word.chars();
-    let first = letters.next().ok_or((at, String::new(), STEP))?;
+    let first = letters.next().ok_or((at, String::new(), Expected::Step))?;
     let rest = letters.as_str();
     let about = |step: fn(WorkerId) -> Step| match rest.chars().next().and_then(worker) {
         Some(worker) if rest.len() == 1 => Ok((step(worker), 1)),
-        _ => Err((at + 1, rest.to_owned(), WORKER)),
+        _ => Err((at + 1, rest.to_owned(), Expected::Worker)),
     };
     match first {
         'A'..='C' => {
@@ -177,11 +210,11 @@ fn read_word(word: &str, at: usize) -> Result<(Step, usize), Bad> {
         'p' => match rest {
             "1" => Ok((Step::PublishAgain(EventIndex(0)), 1)),
             "2" => Ok((Step::PublishAgain(EventIndex(1)), 1)),
-            _ => Err((at + 1, rest.to_owned(), "an event: 1 or 2")),
+            _ => Err((at + 1, rest.to_owned(), Expected::Event)),
         },
         't' if rest.is_empty() => Ok((Step::AddTicket, 1)),
-        't' => Err((at + 1, rest.to_owned(), "the end of the step")),
-        _ => Err((at, word.to_owned(), STEP)),
+        't' => Err((at + 1, rest.to_owned(), Expected::EndOfStep)),
+        _ => Err((at, word.to_owned(), Expected::Step)),
     }
 }
 
@@ -196,7 +229,7 @@ fn read_count(text: &str, at: usize) -> Result<usize, Bad> {
     let is_number = text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse::<usize>() {
         Ok(count) if is_number && count > 1 => Ok(count),
-        _ => Err((at, text.to_owned(), "nothing, or a number from 2 to 500")),
+        _ => Err((at, text.to_owned(), Expected::Count)),
     }
 }
 
@@ -217,35 +250,64 @@ mod tests {
 
     #[test]
     fn a_bad_text_says_where_and_what_was_expected() {
-        for (text, at, found) in [
-            ("", 0, ""),
-            ("A.B", 0, "A.B"),
-            ("s2:A", 0, "s2:"),
-            ("s1:A..B", 5, ""),
-            ("s1:A.", 5, ""),
-            ("s1:dA.D", 6, "D"),
-            ("s1:dD", 4, "D"),
-            ("s1:d", 4, ""),
-            ("s1:A1", 4, "1"),
-            ("s1:A0", 4, "0"),
-            ("s1:A+2", 4, "+2"),
-            ("s1:A501", 3, "A501"),
-            ("s1:A99999999999999999999", 4, "99999999999999999999"),
-            ("s1:p3", 4, "3"),
-            ("s1:tt", 4, "t"),
-            ("s1:重", 3, "重"),
-            ("s1:d重", 4, "重"),
+        use Expected::*;
+        for (text, at, found, wanted) in [
+            ("", 0, "", Version),
+            ("A.B", 0, "A.B", Version),
+            ("s2:A", 0, "s2:", Version),
+            ("s1:A..B", 5, "", Step),
+            ("s1:A.", 5, "", Step),
+            ("s1:dA.D", 6, "D", Step),
+            ("s1:dD", 4, "D", Worker),
+            ("s1:d", 4, "", Worker),
+            ("s1:A1", 4, "1", Count),
+            ("s1:A0", 4, "0", Count),
+            ("s1:A+2", 4, "+2", Count),
+            ("s1:A501", 3, "A501", FewerSteps),
+            ("s1:A99999999999999999999", 4, "99999999999999999999", Count),
+            ("s1:p3", 4, "3", Event),
+            ("s1:tt", 4, "t", EndOfStep),
+            ("s1:重", 3, "重", Step),
+            ("s1:d重", 4, "重", Worker),
         ] {
             match text.parse::<Schedule>() {
                 Err(Error::BadSchedule {
                     at_char,
                     found: seen,
-                    ..
+                    expected,
                 }) => {
-                    assert_eq!((at_char, seen.as_str()), (at, found), "{text}");
+                    assert_eq!(
+                        (at_char, seen.as_str(), expected),
+                        (at, found, wanted),
+                        "{text}"
+                    );
                 }
                 other => panic!("{text}: {other:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn an_error_counts_characters_from_one_and_says_what_was_expected() {
+        for (text, said) in [
+            (
+                "s1:dD",
+                "schedule has `D` at character 5; expected a worker: A, B or C",
+            ),
+            (
+                "s1:A.",
+                "schedule ends at character 6; expected a step: A, B or C; dA, kA, rA, gA, xA; p1; t",
+            ),
+            (
+                "A",
+                "schedule has `A` at character 1; expected the version `s1:`",
+            ),
+            (
+                "s1:A1",
+                "schedule has `1` at character 5; expected nothing, or a number from 2 to 500",
+            ),
+        ] {
+            assert_eq!(text.parse::<Schedule>().unwrap_err().to_string(), said);
         }
     }
 

@@ -8,7 +8,7 @@ use deliver_twice_core::disk::{ConnectionId, LockChange, LockEvent, LockLevel};
 use deliver_twice_core::plan::{Meaning, Role};
 use deliver_twice_core::property::Violation;
 use deliver_twice_core::run::{Frame, Moved, Pause};
-use deliver_twice_core::schedule::Step;
+use deliver_twice_core::schedule::{Expected, Schedule, Step};
 use deliver_twice_core::sql::{Answer, Refusal, RefusalKind};
 use deliver_twice_core::state::State;
 use deliver_twice_core::system::{Action, Heard, Ran, Statement, worker_of};
@@ -674,7 +674,7 @@ pub fn error(m: &Messages, error: &Error) -> String {
         } => m.fill(
             "error.unknown-choice",
             &[
-                ("axis", axis),
+                ("axis", self::axis(m, axis)),
                 ("found", found),
                 ("at", &place(at_char)),
                 ("choices", &choices.join(", ")),
@@ -689,7 +689,10 @@ pub fn error(m: &Messages, error: &Error) -> String {
             expected,
         } if found.is_empty() => m.fill(
             "error.schedule-ends",
-            &[("at", &place(at_char)), ("expected", expected)],
+            &[
+                ("at", &place(at_char)),
+                ("expected", &self::expected(m, *expected)),
+            ],
         ),
         Error::BadSchedule {
             at_char,
@@ -700,7 +703,7 @@ pub fn error(m: &Messages, error: &Error) -> String {
             &[
                 ("at", &place(at_char)),
                 ("found", found),
-                ("expected", expected),
+                ("expected", &self::expected(m, *expected)),
             ],
         ),
         Error::Database { during, source } => m.fill(
@@ -709,6 +712,34 @@ pub fn error(m: &Messages, error: &Error) -> String {
         ),
         other => other.to_string(),
     }
+}
+
+/// An axis of a design, by the name that the core's errors give it.
+fn axis<'a>(m: &'a Messages, name: &'a str) -> &'a str {
+    match name {
+        "arbitration" => m.get("axis.arbitration"),
+        "transaction" => m.get("axis.grouping"),
+        "key" => m.get("axis.key"),
+        "errors" => m.get("axis.errors"),
+        "ack" => m.get("axis.ack"),
+        "begin" => m.get("axis.begin"),
+        other => other,
+    }
+}
+
+/// What a schedule's text would have had to say.
+fn expected(m: &Messages, expected: Expected) -> String {
+    let key = match expected {
+        Expected::Version => "error.expected.version",
+        Expected::Step => "error.expected.step",
+        Expected::Worker => "error.expected.worker",
+        Expected::Event => "error.expected.event",
+        Expected::Count => "error.expected.count",
+        Expected::EndOfStep => "error.expected.end-of-step",
+        Expected::FewerSteps => "error.expected.fewer-steps",
+    };
+    let most = Schedule::STEPS_MAX.to_string();
+    m.fill(key, &[("version", Schedule::VERSION), ("most", &most)])
 }
 
 #[cfg(test)]

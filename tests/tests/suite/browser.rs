@@ -349,7 +349,10 @@ fn a_bad_link_is_answered_in_words_and_loses_nothing_else() {
         chinese.iter().all(|notice| notice.contains("没有采用")),
         "{chinese:?}"
     );
-    assert!(chinese[1].contains("第 5 个字符"), "{chinese:?}");
+    assert!(
+        chinese[1].contains("第 5 个字符") && chinese[1].contains("工作进程"),
+        "{chinese:?}"
+    );
     assert_sound(&page);
 }
 
