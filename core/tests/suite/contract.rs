@@ -1,8 +1,10 @@
 //! The contract as a library call: what it says in every case, and what it leaves in the database.
 
-use deliver_twice_core::plan::Role;
+use deliver_twice_core::design::Design;
+use deliver_twice_core::event::EffectName;
+use deliver_twice_core::plan::{Meaning, Plan, Role};
 use deliver_twice_core::schema;
-use deliver_twice_core::sql::RefusalKind;
+use deliver_twice_core::sql::{Answer, Refusal, RefusalKind};
 use deliver_twice_core::{ApplyError, Outcome, apply_once};
 use rusqlite::Connection;
 #[cfg(target_family = "wasm")]
@@ -203,6 +205,38 @@ fn a_violation_in_apply_is_itself_and_rolls_both_rows_back() {
         assert_eq!(rows(&db), (0, 1), "{kind:?}");
     }
     check_nothing_left(&mut db, 1);
+}
+
+#[test]
+fn only_a_unique_violation_of_the_claim_reads_as_a_duplicate() {
+    let plan = Plan::compile(Design::CONTRACT, &EffectName::ALL[..1]);
+    let kinds = [
+        RefusalKind::Unique,
+        RefusalKind::ForeignKey,
+        RefusalKind::Check,
+        RefusalKind::NotNull,
+        RefusalKind::OtherConstraint,
+        RefusalKind::Busy,
+        RefusalKind::Full,
+        RefusalKind::Io,
+        RefusalKind::ReadOnly,
+        RefusalKind::Other,
+    ];
+    for stage in plan.stages.iter().filter(|stage| stage.role != Role::Ack) {
+        for kind in kinds {
+            let refusal = Refusal {
+                kind,
+                code: 0,
+                message: String::new(),
+            };
+            let expected = match (stage.role, kind) {
+                (Role::Claim, RefusalKind::Unique) => Meaning::Duplicate,
+                _ => Meaning::GiveBack,
+            };
+            let means = stage.read(&Answer::Refused(refusal));
+            assert_eq!(means, expected, "{:?} {kind:?}", stage.role);
+        }
+    }
 }
 
 #[test]

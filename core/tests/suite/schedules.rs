@@ -679,6 +679,21 @@ fn a_receipt_alone_on_its_way_to_the_effect_is_no_orphan() {
     );
 }
 
+/// A worker that has not asked for the receipt yet will find it taken, and will not carry out the effect.
+#[test]
+fn a_worker_before_its_claim_does_not_adopt_an_orphan() {
+    check(
+        "receipt-first",
+        once(),
+        "s1:dA.A3.xA.dA.A",
+        "
+            receipts 1, tasks 0, acked 0, unacked 1
+            orphan-receipt e1 notification: A's receipt was committed at step 4, and at step
+                5 A stopped before the effect
+        ",
+    );
+}
+
 #[test]
 fn a_crash_after_the_receipt_orphans_it_and_then_loses_the_effect() {
     check(
