@@ -504,9 +504,9 @@ pub fn cause(m: &Messages, cause: &Cause) -> String {
             ],
         )
     };
-    let ended = |key: &str, deed: &Deed, end: &Option<usize>| match end {
-        Some(end) => said(&format!("{key}.end"), deed, &[("end", &end.to_string())]),
-        None => said(key, deed, &[]),
+    let ended = |keys: [&str; 2], deed: &Deed, end: &Option<usize>| match end {
+        None => said(keys[0], deed, &[]),
+        Some(end) => said(keys[1], deed, &[("end", &end.to_string())]),
     };
     match cause {
         Cause::NothingAsked { first, second } => {
@@ -535,7 +535,11 @@ pub fn cause(m: &Messages, cause: &Cause) -> String {
         Cause::ReceiptWithoutEffect { receipt, believer } => {
             of_two("cause.receipt-without-effect", believer, receipt)
         }
-        Cause::ReceiptAlone { receipt, end } => ended("cause.receipt-alone", receipt, end),
+        Cause::ReceiptAlone { receipt, end } => ended(
+            ["cause.receipt-alone", "cause.receipt-alone.end"],
+            receipt,
+            end,
+        ),
         Cause::KeyTooWide {
             finder,
             key: Key::Ticket,
@@ -554,7 +558,11 @@ pub fn cause(m: &Messages, cause: &Cause) -> String {
             kind: found,
         } => said("cause.error-acked", reader, &[("kind", kind(m, *found))]),
         Cause::Silenced { writer } => said("cause.silenced", writer, &[]),
-        Cause::AckedBeforeWork { ack, end } => ended("cause.acked-before-work", ack, end),
+        Cause::AckedBeforeWork { ack, end } => ended(
+            ["cause.acked-before-work", "cause.acked-before-work.end"],
+            ack,
+            end,
+        ),
         Cause::WaitInCircle { waits } => {
             let wait = |(worker, holders): &(WorkerId, Vec<ConnectionId>)| {
                 let holders = names(m, holders);

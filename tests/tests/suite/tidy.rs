@@ -1,5 +1,6 @@
 //! Rules of the repository that a look at its files can check. Each names the replacement.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
@@ -207,9 +208,67 @@ fn has_machine_path(line: &str) -> bool {
 }
 
 #[test]
+fn every_message_is_said_and_every_key_that_is_said_has_a_message() {
+    let file = fs::read_to_string(repository().join("web/messages/en.txt"));
+    let file = file.expect("the English messages are a text file");
+    let messages = file.lines().filter(|line| !line.starts_with('#'));
+    let keys: BTreeSet<&str> = messages
+        .filter_map(|line| line.split_once(" = "))
+        .map(|(key, _)| key)
+        .collect();
+    let groups: BTreeSet<&str> = keys
+        .iter()
+        .filter_map(|key| key.split('.').next())
+        .collect();
+    let code = rust_below("web/src/");
+    let said: BTreeSet<&str> = code
+        .iter()
+        .flat_map(|source| literals(&source.text))
+        .collect();
+
+    let is_key = |word: &&&str| {
+        word.split_once('.')
+            .is_some_and(|(group, rest)| groups.contains(group) && is_key_like(rest))
+    };
+    let missing: Vec<String> = said
+        .iter()
+        .filter(is_key)
+        .filter(|key| !keys.contains(*key))
+        .map(|key| (*key).to_owned())
+        .collect();
+    assert_none(&missing, "add these to every file in web/messages");
+    let unsaid: Vec<String> = keys
+        .difference(&said)
+        .map(|key| (*key).to_owned())
+        .collect();
+    assert_none(&unsaid, "nothing in web/src says these; drop them");
+}
+
+/// What stands between double quotes, comments aside.
+fn literals(text: &str) -> Vec<&str> {
+    let lines = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    lines
+        .flat_map(|line| line.split('"').skip(1).step_by(2))
+        .collect()
+}
+
+/// Whether a text could be the rest of a message's key.
+fn is_key_like(text: &str) -> bool {
+    !text.is_empty()
+        && !text.ends_with('.')
+        && text
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || "-.".contains(character))
+}
+
+#[test]
 fn the_rules_can_tell_right_from_wrong() {
     assert!(has_word("let map = HashMap::new();", "HashMap"));
     assert!(!has_word("let operand = 1;", "rand"));
+    assert_eq!(literals(r#"say("a.b", "c") // "d""#)[..2], ["a.b", "c"]);
+    assert!(is_key_like("start.text") && !is_key_like("a b") && !is_key_like("end."));
     assert_eq!(titles("# One\n```sh\n# comment\n```\n## Two\n"), 1);
     assert!(has_machine_path(&format!("cd /{}/here", "tmp")));
     assert!(!has_machine_path(

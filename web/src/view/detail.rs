@@ -29,7 +29,7 @@ fn panel(view: &View<'_>, side: Side) -> Html {
                 { view.say("detail") }
                 <small>{ view.messages.fill("tables.after", &[("step", &view.session.cursor.to_string())]) }</small>
             </h4>
-            { for change.and_then(statement).map(|statement| sql(statement)) }
+            { for change.and_then(statement).map(sql) }
             if change.and_then(statement).is_none() { <p class="faint">{ view.say("detail.none") }</p> }
             { for change.and_then(|change| answer(view, change)) }
             { for change.map(|change| locks(view, change)) }
