@@ -11,6 +11,7 @@ pub mod design;
 pub mod disk;
 pub mod error;
 pub mod event;
+pub mod explore;
 pub mod plan;
 pub mod property;
 pub mod run;

@@ -112,6 +112,7 @@ impl Run {
         } else {
             Moved::Nothing(pause(system, step))
         };
+        system.look_as_workers()?;
         let workers = system.state().workers().map(|(id, _)| id);
         self.frames.push(Frame {
             step,

@@ -101,52 +101,42 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Reads the three tables through `connection`.
+    /// Reads the three tables through `connection`, in one statement and so under one lock.
     ///
     /// # Errors
     /// Whatever SQLite answers: BUSY, if the connection has no lock yet and may not have one.
     pub fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        Ok(Tables {
-            tickets: rows(connection, "SELECT id FROM tickets ORDER BY id", |row| {
-                row.get(0)
-            })?,
-            receipts: rows(
-                connection,
-                "SELECT event_id, effect_name FROM effect_receipts ORDER BY event_id, effect_name",
-                |row| {
-                    Ok(Receipt {
-                        event_id: row.get(0)?,
-                        effect_name: row.get(1)?,
-                    })
-                },
-            )?,
-            tasks: rows(
-                connection,
-                "SELECT id, ticket_id, tenant_id, task_type, status FROM business_tasks ORDER BY id",
-                |row| {
-                    Ok(Task {
-                        id: row.get(0)?,
-                        ticket_id: row.get(1)?,
-                        tenant_id: row.get(2)?,
-                        task_type: row.get(3)?,
-                        status: row.get(4)?,
-                    })
-                },
-            )?,
-        })
+        let mut statement = connection.prepare_cached(READ_TABLES)?;
+        let mut rows = statement.query([])?;
+        let mut tables = Tables::default();
+        while let Some(row) = rows.next()? {
+            match row.get_ref(0)?.as_i64()? {
+                0 => tables.tickets.push(row.get(1)?),
+                1 => tables.receipts.push(Receipt {
+                    event_id: row.get(1)?,
+                    effect_name: row.get(2)?,
+                }),
+                _ => tables.tasks.push(Task {
+                    id: row.get(1)?,
+                    ticket_id: row.get(2)?,
+                    tenant_id: row.get(3)?,
+                    task_type: row.get(4)?,
+                    status: row.get(5)?,
+                }),
+            }
+        }
+        tables.tickets.sort_unstable();
+        tables.receipts.sort_unstable();
+        tables.tasks.sort_unstable();
+        Ok(tables)
     }
 }
 
-fn rows<T>(
-    connection: &Connection,
-    sql: &str,
-    row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
-) -> rusqlite::Result<Vec<T>> {
-    connection
-        .prepare_cached(sql)?
-        .query_map([], row)?
-        .collect()
-}
+/// The rows of all tables, each with the number of its table in front.
+const READ_TABLES: &str = "\
+SELECT 0, id, NULL, NULL, NULL, NULL FROM tickets
+UNION ALL SELECT 1, event_id, effect_name, NULL, NULL, NULL FROM effect_receipts
+UNION ALL SELECT 2, id, ticket_id, tenant_id, task_type, status FROM business_tasks";
 
 /// Adds a ticket.
 pub const INSERT_TICKET: &str =

@@ -50,7 +50,8 @@ pub struct Worker {
     pub lock: LockLevel,
     /// Whether its connection is inside a transaction.
     pub in_transaction: bool,
-    /// What the tables hold as it alone sees them, while it has written and not committed.
+    /// What the tables hold as it alone sees them, while it has written and not committed. There once
+    /// [`look_as_workers`](crate::system::System::look_as_workers) was asked for it.
     pub own: Option<Rc<Tables>>,
 }
 

@@ -178,9 +178,11 @@ pub struct System {
     // Connections before the disk: fields are dropped in this order.
     observer: DiskConnection,
     operator: DiskConnection,
-    workers: Vec<Option<DiskConnection>>,
+    workers: Vec<DiskConnection>,
     disk: Disk,
-    start: (Snapshot, State),
+    start: (Snapshot, Rc<State>),
+    /// The disk for each content of the tables that a checkpoint was taken of.
+    images: BTreeMap<Rc<Tables>, Snapshot>,
     state: State,
     writes_seen: u64,
 }
@@ -209,7 +211,7 @@ impl System {
         set_up(&operator, &plan, &scenario).map_err(Error::during("setting the tables up"))?;
         let observer = connect(ConnectionId::OBSERVER)?;
         let workers = (0..scenario.workers)
-            .map(|worker| connect(connection_of(WorkerId(worker))).map(Some))
+            .map(|worker| acquainted(connect(connection_of(WorkerId(worker)))?))
             .collect::<Result<Vec<_>>>()?;
         let committed = Tables::read(&observer).map_err(Error::during("reading the tables"))?;
         let state = State {
@@ -220,11 +222,13 @@ impl System {
             swallowed: Default::default(),
             acked_too_early: Default::default(),
         };
-        let mut system = System {
+        disk.take_recording();
+        Ok(System {
             origins: origins(&scenario),
             events: scenario.events(),
             writes_seen: disk.writes(),
-            start: (disk.snapshot(), state.clone()),
+            start: (disk.snapshot(), Rc::new(state.clone())),
+            images: BTreeMap::new(),
             plan,
             scenario,
             observer,
@@ -232,9 +236,7 @@ impl System {
             workers,
             disk,
             state,
-        };
-        system.begin_anew()?;
-        Ok(system)
+        })
     }
 
     /// Back to the start, on the same connections.
@@ -242,23 +244,8 @@ impl System {
     /// # Errors
     /// [`Error::Database`] if SQLite refuses to roll back what is open.
     pub fn restart(&mut self) -> Result<()> {
-        for connection in self.workers.iter().flatten().filter(|c| !c.is_autocommit()) {
-            let _ = sql::ask(connection, Purpose::Control, Plan::ROLLBACK, [])
-                .map_err(Error::during("rolling back"))?;
-        }
-        self.disk.restore(&self.start.0);
-        self.state = self.start.1.clone();
-        self.begin_anew()
-    }
-
-    /// Brings what is not in the state to where every run starts from.
-    fn begin_anew(&mut self) -> Result<()> {
-        for worker in 0..self.scenario.workers {
-            self.acquaint(WorkerId(worker))?;
-        }
-        self.disk.take_recording();
-        self.writes_seen = self.disk.writes();
-        Ok(())
+        let start = self.start.clone();
+        self.return_to(&start)
     }
 
     /// The state it is in.
@@ -421,9 +408,6 @@ impl System {
             }
         };
         let locks = self.disk.take_recording();
-        if let Step::Crash(worker) | Step::LoseReply(worker) = step {
-            self.acquaint(worker)?;
-        }
         self.look(step.worker())?;
         Ok(Change {
             step,
@@ -445,39 +429,75 @@ impl System {
         let connection = self.connection(id);
         let lock = self.disk.lock_level(connection_of(id));
         let in_transaction = !connection.is_autocommit();
-        // Only a writer sees anything else than what is committed. Asking a transaction that has not
-        // read yet would make it take a lock, and so change what it is meant to show.
-        let own = if lock >= LockLevel::Reserved {
-            let tables =
-                Tables::read(connection).map_err(Error::during("reading as the worker"))?;
-            Some(Rc::new(tables))
-        } else {
-            None
-        };
         let worker = self.state.worker_mut(id);
-        (worker.lock, worker.in_transaction, worker.own) = (lock, in_transaction, own);
+        (worker.lock, worker.in_transaction, worker.own) = (lock, in_transaction, None);
+        Ok(())
+    }
+
+    /// Looks at the tables through the eyes of every worker that has written and not committed, so that
+    /// [`Worker::own`] of the present state is there. It costs queries, so only who shows or compares
+    /// states asks for it.
+    ///
+    /// Only a writer sees anything else than what is committed. Asking a transaction that has not read
+    /// yet would make it take a lock, and so change what it is meant to show.
+    ///
+    /// # Errors
+    /// [`Error::Database`] if a table cannot be read.
+    pub fn look_as_workers(&mut self) -> Result<()> {
+        for index in 0..self.workers.len() {
+            let id = WorkerId(index as u8);
+            let worker = self.state.worker(id);
+            if worker.lock < LockLevel::Reserved || worker.own.is_some() {
+                continue;
+            }
+            let tables = Tables::read(self.connection(id));
+            let tables = tables.map_err(Error::during("reading as the worker"))?;
+            self.state.worker_mut(id).own = Some(Rc::new(tables));
+        }
         self.disk.take_recording();
         Ok(())
     }
 
-    /// Lets a worker's connection read the schema, if it has not yet and may now.
-    ///
-    /// SQLite reads it before the first statement that names a table, under a SHARED lock of its own. In
-    /// a recording that lock would tell a new connection from a used one, which no design is about.
-    fn acquaint(&self, worker: WorkerId) -> Result<()> {
+    /// The present state and disk, to come back to. `None` while a transaction is open, because that is
+    /// in a connection and cannot be kept.
+    pub(crate) fn checkpoint(&mut self) -> Option<(Snapshot, Rc<State>)> {
         if self
-            .disk
-            .would_grant(connection_of(worker), LockLevel::Shared)
+            .state
+            .workers
+            .iter()
+            .any(|worker| worker.in_transaction)
         {
-            let statement = self.connection(worker).prepare_cached(READ_SCHEMA);
-            statement.map_err(Error::during("reading the schema"))?;
+            return None;
         }
+        // Equal rows are kept once, however many states hold them: which of them lies where in the file
+        // no statement of a plan can tell.
+        let rows = Rc::clone(&self.state.committed);
+        let image = self
+            .images
+            .entry(rows)
+            .or_insert_with(|| self.disk.snapshot())
+            .clone();
+        Some((image, Rc::new(self.state.clone())))
+    }
+
+    /// Comes back to a checkpoint, on the same connections.
+    ///
+    /// # Errors
+    /// [`Error::Database`] if SQLite refuses to roll back what is open.
+    pub(crate) fn return_to(&mut self, (image, state): &(Snapshot, Rc<State>)) -> Result<()> {
+        for connection in self.workers.iter().filter(|c| !c.is_autocommit()) {
+            let _ = sql::ask(connection, Purpose::Control, Plan::ROLLBACK, [])
+                .map_err(Error::during("rolling back"))?;
+        }
+        self.disk.restore(image);
+        self.state.clone_from(state);
+        self.disk.take_recording();
+        self.writes_seen = self.disk.writes();
         Ok(())
     }
 
     fn connection(&self, worker: WorkerId) -> &DiskConnection {
-        let connection = self.workers[usize::from(worker.0)].as_ref();
-        connection.expect("a worker is without a connection only while it is being given a new one")
+        &self.workers[usize::from(worker.0)]
     }
 
     fn deliver(&mut self, worker: WorkerId) -> Action {
@@ -575,7 +595,7 @@ impl System {
         if reply == Reply::Lost {
             let means = self.plan.stages[index].read(&connection_lost());
             self.note_swallowed(worker, index, means, Some(RefusalKind::Io));
-            self.reconnect(worker)?;
+            self.connection(worker).crash();
             self.follow(worker, index, means);
             return Ok(Heard::ReplyLost(means));
         }
@@ -751,7 +771,7 @@ impl System {
 
     fn crash(&mut self, worker: WorkerId) -> Result<Action> {
         let in_transaction = !self.connection(worker).is_autocommit();
-        self.reconnect(worker)?;
+        self.connection(worker).crash();
         let job = self.state.worker_mut(worker).job.take();
         let delivery = job
             .expect("`enabled` offers a crash only to a worker with a job")
@@ -765,17 +785,6 @@ impl System {
             place,
             in_transaction,
         })
-    }
-
-    /// Drops a worker's connection as the death of its process would, and gives it a new one.
-    fn reconnect(&mut self, worker: WorkerId) -> Result<()> {
-        let slot = &mut self.workers[usize::from(worker.0)];
-        if let Some(connection) = slot.take() {
-            connection.die();
-        }
-        let fresh = self.disk.connect(connection_of(worker));
-        *slot = Some(fresh.map_err(Error::during("opening a connection"))?);
-        Ok(())
     }
 
     fn add_ticket(&mut self) -> Result<Action> {
@@ -854,8 +863,16 @@ impl System {
     }
 }
 
-/// A statement that is prepared and never run: preparing it makes SQLite read the schema.
-const READ_SCHEMA: &str = "SELECT 1 FROM effect_receipts";
+/// A worker's connection, once it has read the schema.
+///
+/// SQLite reads it before the first statement that names a table, under a SHARED lock of its own. In a
+/// recording that lock would tell a new connection from a used one, which no design is about.
+fn acquainted(connection: DiskConnection) -> Result<DiskConnection> {
+    connection
+        .prepare("SELECT 1 FROM effect_receipts")
+        .map_err(Error::during("reading the schema"))?;
+    Ok(connection)
+}
 
 /// The tenant that the laboratory's ticket belongs to.
 const TENANT: &str = "tenant-1";

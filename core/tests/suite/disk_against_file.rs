@@ -52,6 +52,10 @@ enum Step {
     /// make the two look the same. Without syncing it does not (the journal is hot too early, and
     /// playing it back waits for readers), so there the step is a close on both sides.
     Die(u8),
+    /// The same, on a disk whose connection stands for the next process too. On the file it is a close
+    /// and a new connection. Where a new connection would have settings to read the schema for, it is
+    /// as [`Step::Die`].
+    Crash(u8),
     /// A worker reads the first row of a SELECT, the steps happen, and it reads the rest.
     WhileReading(u8, Vec<Step>),
 }
@@ -100,6 +104,7 @@ fn simple_step() -> impl Strategy<Value = Step> + Clone {
         30 => (worker(), statement()).prop_map(|(w, sql)| Step::Run(w, sql)),
         1 => worker().prop_map(Step::Close),
         1 => worker().prop_map(Step::Die),
+        1 => worker().prop_map(Step::Crash),
     ]
     .boxed()
 }
@@ -248,10 +253,13 @@ impl Run {
                     let answer = run_statement(&self.connection(*worker), sql);
                     self.note(format!("{worker}: {sql}"), answer);
                 }
-                Step::Die(worker) if !self.settings.contains(&UNSYNCED) => {
+                Step::Crash(worker) if self.settings.is_empty() => self.crash(*worker),
+                Step::Die(worker) | Step::Crash(worker) if !self.settings.contains(&UNSYNCED) => {
                     self.end(*worker, Handle::die)
                 }
-                Step::Close(worker) | Step::Die(worker) => self.end(*worker, drop),
+                Step::Close(worker) | Step::Die(worker) | Step::Crash(worker) => {
+                    self.end(*worker, drop)
+                }
                 Step::WhileReading(worker, inside) => self.while_reading(*worker, inside),
             }
         }
@@ -267,6 +275,19 @@ impl Run {
         let handle = Rc::into_inner(connections.remove(slot)).expect("counted above");
         end(handle);
         connections.insert(slot, self.connect(worker));
+    }
+
+    fn crash(&self, worker: u8) {
+        let connection = self.connection(worker);
+        // One here, one in the list; any more is a SELECT that is still read.
+        let is_read = Rc::strong_count(&connection) > 2;
+        match &*connection {
+            Handle::Disk(disk) if !is_read => disk.crash(),
+            _ => {
+                drop(connection);
+                self.end(worker, drop);
+            }
+        }
     }
 
     fn while_reading(&self, worker: u8, inside: &[Step]) {
@@ -304,11 +325,24 @@ fn run_statement(connection: &Connection, sql: &str) -> Answer {
         Err(error) => return refused(connection, &error),
     };
     if statement.column_count() > 0 {
-        return collect(&mut statement.query([]).unwrap());
+        return match collect(&mut statement.query([]).unwrap()) {
+            // Whether a refusal comes before the first row or before the statement, which must know the
+            // schema, is no difference that a consumer could act on.
+            Answer::Rows(rows, Some(code)) if rows.is_empty() => Answer::Refused {
+                code,
+                in_transaction: !connection.is_autocommit(),
+            },
+            answer => answer,
+        };
     }
+    // After anything but a write SQLite still has the count of the last one, which a process that died
+    // took with it.
+    let is_write = ["INSERT", "UPDATE", "DELETE"]
+        .iter()
+        .any(|verb| sql.starts_with(verb));
     match statement.execute([]) {
         Ok(rows) => Answer::Changed {
-            rows,
+            rows: if is_write { rows } else { 0 },
             in_transaction: !connection.is_autocommit(),
         },
         Err(error) => refused(connection, &error),
