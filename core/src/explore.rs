@@ -238,6 +238,12 @@ impl<M: Model> Search<M> {
         self.transitions
     }
 
+    /// Whether a step that is no progress, a fault or help from outside, was possible anywhere.
+    pub fn meets_a_fault(&self) -> bool {
+        let mut steps = self.nodes.iter().flat_map(|node| node.steps.iter());
+        steps.any(|step| !step.is_progress())
+    }
+
     fn is_full(&self) -> bool {
         self.states() >= self.states_max
     }

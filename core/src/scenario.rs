@@ -137,11 +137,25 @@ impl Scenario {
     }
 }
 
+/// At which moments a worker may crash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CrashAt {
+    /// At any.
+    #[default]
+    AnyMoment,
+    /// On the most dangerous line: what the worker does next is its ack.
+    BeforeAck,
+    /// Between two commits that belong to one effect. A design that commits once has no such moment.
+    BetweenCommits,
+}
+
 /// How many of each fault may still happen. A fault that is not enabled cannot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bounds {
     /// Workers that crash.
     pub crashes: u8,
+    /// At which moments.
+    pub crash_at: CrashAt,
     /// Acks that get lost.
     pub lost_acks: u8,
     /// Replies to a commit that get lost.
@@ -156,6 +170,7 @@ impl Bounds {
     /// No fault at all.
     pub const NONE: Bounds = Bounds {
         crashes: 0,
+        crash_at: CrashAt::AnyMoment,
         lost_acks: 0,
         lost_replies: 0,
         published_again: 0,
@@ -165,6 +180,7 @@ impl Bounds {
     /// More of everything than a person will ask for by hand.
     pub const BY_HAND: Bounds = Bounds {
         crashes: 9,
+        crash_at: CrashAt::AnyMoment,
         lost_acks: 9,
         lost_replies: 9,
         published_again: 3,

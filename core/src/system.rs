@@ -5,6 +5,7 @@
 //! changed. A page, a test, a link and the search of all schedules differ only in who chooses.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use rusqlite::types::Value;
@@ -16,7 +17,7 @@ use crate::disk::{ConnectionId, Disk, DiskConnection, LockEvent, LockLevel, Snap
 use crate::error::{Error, Result};
 use crate::event::{EffectName, Event};
 use crate::plan::{Bind, Meaning, Plan, Role, Stage};
-use crate::scenario::{Bounds, Scenario, TaskRow, Ticket};
+use crate::scenario::{Bounds, CrashAt, Scenario, TaskRow, Ticket};
 use crate::schedule::Step;
 use crate::schema::{self, Tables};
 use crate::sql::{self, Answer, Purpose, RefusalKind};
@@ -366,7 +367,9 @@ impl System {
             Step::GiveUp(id) => {
                 left.given_up > 0 && job(id).is_some_and(|job| job.waits_for.is_some())
             }
-            Step::Crash(id) => left.crashes > 0 && job(id).is_some(),
+            Step::Crash(id) => {
+                left.crashes > 0 && job(id).is_some_and(|job| self.may_crash(id, job.next))
+            }
         }
     }
 
@@ -803,6 +806,32 @@ impl System {
         let _ = sql::ask(&self.operator, Purpose::Write, statement.sql, values)
             .map_err(Error::during("adding the ticket"))?;
         Ok(Action::TicketAdded(statement))
+    }
+
+    /// Whether this is a moment at which the bounds let a worker crash.
+    fn may_crash(&self, worker: WorkerId, next: Next) -> bool {
+        match self.state.left.crash_at {
+            CrashAt::AnyMoment => true,
+            CrashAt::BeforeAck => self.is_ack(next),
+            CrashAt::BetweenCommits => {
+                let Next::Stage(index) = next else {
+                    return false;
+                };
+                let is_own = |block: &&Range<usize>| block.contains(&index);
+                let Some(block) = self.plan.blocks.iter().find(is_own) else {
+                    return false;
+                };
+                !self.state.worker(worker).in_transaction && self.has_written(block.start..index)
+            }
+        }
+    }
+
+    /// Whether one of these stages writes. A worker that went through them has committed it, if no
+    /// transaction is open.
+    fn has_written(&self, stages: Range<usize>) -> bool {
+        self.plan.stages[stages]
+            .iter()
+            .any(|stage| matches!(stage.role, Role::Claim | Role::Apply))
     }
 
     fn is_ack(&self, next: Next) -> bool {

@@ -41,12 +41,8 @@ impl Count {
 impl fmt::Display for Count {
     /// The digits, and `+` behind them if there were more to come.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}{}",
-            self.0,
-            if self.is_saturated() { "+" } else { "" }
-        )
+        let more = if self.is_saturated() { "+" } else { "" };
+        f.pad(&format!("{}{more}", self.0))
     }
 }
 

@@ -36,6 +36,43 @@ impl Report {
     }
 }
 
+impl Report {
+    /// The result in one sentence, which claims no more than was searched.
+    pub fn in_words(&self) -> String {
+        let Report {
+            schedules,
+            failing,
+            states,
+            ..
+        } = self;
+        match (self.coverage, self.counterexamples.is_empty()) {
+            (Coverage::Exhausted, true) => {
+                format!("holds in all {schedules} schedules within these bounds")
+            }
+            (Coverage::Exhausted, false) => {
+                let percent = failing.share_of(*schedules) * 100.0;
+                format!(
+                    "{failing} of all {schedules} schedules end in a violation ({percent:.0} %)"
+                )
+            }
+            (Coverage::Running { .. }, _) => format!("still searching: {states} states so far"),
+            (
+                Coverage::Cut {
+                    states_max,
+                    unexplored,
+                },
+                true,
+            ) => format!(
+                "no violation so far; cut at {states_max} states, with {unexplored} not gone on from, \
+                 so nothing is claimed about the rest"
+            ),
+            (Coverage::Cut { states_max, .. }, false) => format!(
+                "a violation was found; cut at {states_max} states, so the counts are lower bounds"
+            ),
+        }
+    }
+}
+
 /// How many complete schedules end in a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerdictCount {

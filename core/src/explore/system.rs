@@ -69,6 +69,7 @@ impl<'a> Digest<'a> {
         digest.tables(&state.committed);
         let Bounds {
             crashes,
+            crash_at: _, // the same in every state of a search
             lost_acks,
             lost_replies,
             published_again,
@@ -231,6 +232,11 @@ impl Exploration {
     /// Steps tried so far.
     pub fn transitions(&self) -> u64 {
         self.search.transitions()
+    }
+
+    /// Whether a fault, or help from outside, was possible anywhere; see [`Search::meets_a_fault`].
+    pub fn meets_a_fault(&self) -> bool {
+        self.search.meets_a_fault()
     }
 
     /// What was found so far.

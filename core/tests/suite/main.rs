@@ -5,5 +5,6 @@ mod crash;
 mod determinism;
 #[cfg(not(target_family = "wasm"))]
 mod disk_against_file;
+mod matrix;
 mod schedules;
 mod sqlite_facts;
