@@ -137,8 +137,10 @@ fn Lab(props: &LabProps) -> Html {
                 }) }
                 { view::scene::show(&view) }
                 { view::timeline::show(&view) }
-                { view::verdict::show(&view) }
-                { view::controls::show(&view) }
+                <div class="dock">
+                    { view::verdict::show(&view) }
+                    { view::controls::show(&view) }
+                </div>
                 { view::detail::show(&view) }
                 { view::tables::show(&view) }
             </main>

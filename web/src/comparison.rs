@@ -136,17 +136,14 @@ impl SideRun {
         run.violations().iter().map(find).collect()
     }
 
-    /// The moves, counted from 1, after which something is violated that was not before.
-    pub fn breaks(&self, number: usize) -> bool {
-        let Some(frame) = self.frame(number) else {
-            return false;
-        };
+    /// What is violated after a move, counted from 1, that was not before it: the first such.
+    pub fn breach(&self, number: usize) -> Option<Violation> {
+        let frame = self.frame(number)?;
         let before = number
             .checked_sub(2)
             .map_or(&[][..], |i| &self.run.frames[i].violations[..]);
-        let known =
-            |violation: &Violation| before.iter().any(|v| v.verdict() == violation.verdict());
-        frame.violations.iter().any(|violation| !known(violation))
+        let mut new = frame.violations.iter().filter(|v| !before.contains(v));
+        new.next().cloned()
     }
 
     /// The worker that wrote the task with this id, within so many moves.
@@ -202,7 +199,7 @@ mod tests {
     fn the_page_opens_on_the_step_that_makes_the_duplicate() {
         let (session, comparison) = opening();
         let left = comparison.side(Side::Left);
-        assert!(left.breaks(session.cursor));
+        assert!(left.breach(session.cursor).is_some());
         assert_eq!(
             left.findings(session.cursor)[0].violation.verdict(),
             Verdict::DuplicateEffect

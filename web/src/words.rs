@@ -74,7 +74,33 @@ pub fn row(m: &Messages, side: &SideRun, number: usize) -> RowWords {
             note: paused(m, frame, pause),
             tone: pause_tone(pause),
         },
-        Moved::Changed(change) => action(m, side, number, &change.action),
+        Moved::Changed(change) => {
+            let words = action(m, side, number, &change.action);
+            match side.breach(number) {
+                Some(violation) => broken(m, words, &violation),
+                None => words,
+            }
+        }
+    }
+}
+
+/// A row after which something is violated, with the name of that.
+fn broken(m: &Messages, words: RowWords, violation: &Violation) -> RowWords {
+    let what = match violation {
+        Violation::DuplicateEffect { tasks: 2, .. } => m.get("breach.second-task").to_owned(),
+        Violation::DuplicateEffect { tasks, .. } => {
+            m.fill("breach.further-task", &[("tasks", &tasks.to_string())])
+        }
+        Violation::LostEffect { .. } => m.get("breach.lost-effect").to_owned(),
+        Violation::Stuck { .. } => m.get("breach.stuck").to_owned(),
+        Violation::OrphanReceipt { .. } => m.get("breach.orphan-receipt").to_owned(),
+        Violation::SwallowedError { .. } => m.get("breach.swallowed-error").to_owned(),
+        Violation::FalseSuccess { .. } => m.get("breach.false-success").to_owned(),
+    };
+    RowWords {
+        note: format!("{} ⚠ {what}", words.note).trim().to_owned(),
+        tone: Tone::Bad,
+        ..words
     }
 }
 
@@ -128,14 +154,16 @@ fn action(m: &Messages, side: &SideRun, number: usize, action: &Action) -> RowWo
             } else {
                 "row.flag.false"
             });
-            plain(Some(flag), meaning(m, *means).to_owned(), Tone::Plain)
+            plain(
+                Some(flag),
+                meaning(m, side, number, *means).to_owned(),
+                Tone::Plain,
+            )
         }
         Action::Ran(ran) => ran_words(m, side, number, ran),
         Action::Acked { delivery } => {
             let code = m.fill("row.ack", &[("delivery", &delivery_name(state, *delivery))]);
-            let bad = side.breaks(number);
-            let tone = if bad { Tone::Bad } else { Tone::Good };
-            plain(Some(&code), m.get("row.ack.arrived").to_owned(), tone)
+            plain(Some(&code), m.get("row.ack.arrived").to_owned(), Tone::Good)
         }
         Action::AckLost { delivery, place } => {
             let code = m.fill("row.ack", &[("delivery", &delivery_name(state, *delivery))]);
@@ -158,7 +186,7 @@ fn action(m: &Messages, side: &SideRun, number: usize, action: &Action) -> RowWo
             let note = m.fill("row.gave-up", &[("worker", &worker().to_string())]);
             plain(
                 None,
-                format!("{note} · {}", meaning(m, *means)),
+                format!("{note} · {}", meaning(m, side, number, *means)),
                 Tone::Fault,
             )
         }
@@ -201,11 +229,7 @@ fn delivered(
     redelivered: bool,
 ) -> String {
     let event = state.broker.delivery(id).event;
-    let copy = state
-        .broker
-        .deliveries()
-        .filter(|(other, d)| *other <= id && d.event == event)
-        .count();
+    let copy = copy_number(state, id);
     let key = match (redelivered, copy) {
         (true, _) => "row.delivered.again",
         (false, 1) => "row.delivered.first",
@@ -215,6 +239,7 @@ fn delivered(
         key,
         &[
             ("event", &event.to_string()),
+            ("delivery", &delivery_name(state, id)),
             ("worker", &worker.to_string()),
             ("attempt", &attempt.to_string()),
             ("copy", &copy.to_string()),
@@ -223,7 +248,6 @@ fn delivered(
 }
 
 fn returned(m: &Messages, state: &State, id: DeliveryId, place: Place) -> String {
-    let event = state.broker.delivery(id).event.to_string();
     let key = match place {
         Place::Queued => "row.returned.queued",
         Place::Parked => "row.returned.parked",
@@ -233,22 +257,29 @@ fn returned(m: &Messages, state: &State, id: DeliveryId, place: Place) -> String
     m.fill(
         key,
         &[
-            ("event", &event),
+            ("delivery", &delivery_name(state, id)),
             ("attempts", &Broker::ATTEMPTS_MAX.to_string()),
         ],
     )
 }
 
 fn ran_words(m: &Messages, side: &SideRun, number: usize, ran: &Ran) -> RowWords {
-    let bad = side.breaks(number);
     let code = Some(short(ran.statement.sql));
     let (note, tone) = match &ran.heard {
         Heard::Waits { holders } => (answer(m, &ran.answer, holders), Tone::Wait),
-        Heard::ReplyLost(_) => (m.get("row.reply-lost").to_owned(), Tone::Fault),
-        Heard::Read(means) => read_words(m, side, number, ran, *means, bad),
+        Heard::ReplyLost(means) => {
+            let answer = match &ran.answer {
+                Answer::Done if ran.role == Role::Commit => m.get("answer.committed").to_owned(),
+                other => answer(m, other, &[]),
+            };
+            let lost = m.fill("row.reply-lost", &[("answer", &answer)]);
+            (
+                format!("{lost} · {}", meaning(m, side, number, *means)),
+                Tone::Fault,
+            )
+        }
+        Heard::Read(means) => read_words(m, side, number, ran, *means),
     };
-    let tone = if bad { Tone::Bad } else { tone };
-    let note = if bad { format!("⚠ {note}") } else { note };
     RowWords { code, note, tone }
 }
 
@@ -258,7 +289,6 @@ fn read_words(
     number: usize,
     ran: &Ran,
     means: Meaning,
-    bad: bool,
 ) -> (String, Tone) {
     let is_open = side
         .frame(number)
@@ -268,26 +298,22 @@ fn read_words(
         (Answer::Done, Role::Commit) => (format!("✓ {}", m.get("answer.committed")), Tone::Good),
         (Answer::Done, Role::Rollback) => (m.get("answer.rolled-back").to_owned(), Tone::Plain),
         (Answer::Done, _) => (String::new(), Tone::Plain),
-        (Answer::Changed(_), Role::Apply) if bad && second_task(side, number) => {
-            (m.fill("answer.second-task", &[("count", "1")]), Tone::Bad)
-        }
         (Answer::Changed(count), _) => (changed(m, *count, is_open), Tone::Good),
         (other, _) => (answer(m, other, &[]), Tone::Plain),
     };
     if ran.role == Role::Rollback || means == Meaning::Proceed {
         return (note, tone);
     }
-    (format!("{note}: {}", meaning(m, means)), Tone::Plain)
-}
-
-fn second_task(side: &SideRun, number: usize) -> bool {
-    let frame = side.frame(number);
-    frame.is_some_and(|frame| {
-        frame
-            .violations
-            .iter()
-            .any(|v| matches!(v, Violation::DuplicateEffect { .. }))
-    })
+    (
+        m.fill(
+            "row.meaning",
+            &[
+                ("note", &note),
+                ("meaning", meaning(m, side, number, means)),
+            ],
+        ),
+        Tone::Plain,
+    )
 }
 
 fn changed(m: &Messages, count: u64, is_open: bool) -> String {
@@ -324,11 +350,16 @@ pub fn answer(m: &Messages, answer: &Answer, holders: &[ConnectionId]) -> String
     }
 }
 
-/// What an answer means to the design.
-pub fn meaning<'a>(m: &Messages, means: Meaning) -> &'a str {
+/// What an answer meant to the design at this move.
+fn meaning<'a>(m: &Messages, side: &SideRun, number: usize, means: Meaning) -> &'a str {
+    let worker = side.frame(number).and_then(|frame| frame.step.worker());
+    let job = worker.and_then(|id| side.state(number - 1).worker(id).job.as_ref());
+    let is_acked = job.is_some_and(|job| job.acked);
     match means {
         Meaning::Proceed => "",
         Meaning::Duplicate => m.get("means.Duplicate"),
+        // What is acked cannot be given back: the broker has forgotten it.
+        Meaning::GiveBack | Meaning::AckAnyway if is_acked => m.get("means.TooLate"),
         Meaning::GiveBack => m.get("means.GiveBack"),
         Meaning::AckAnyway => m.get("means.AckAnyway"),
     }
@@ -381,12 +412,16 @@ pub fn with_values(statement: &Statement) -> Vec<(&'static str, String)> {
 /// A delivery's name: its event, and which copy it is.
 pub fn delivery_name(state: &State, id: DeliveryId) -> String {
     let event = state.broker.delivery(id).event;
-    let copy = state
-        .broker
-        .deliveries()
-        .filter(|(other, d)| *other <= id && d.event == event)
-        .count();
-    format!("{event}#{copy}")
+    format!("{event}#{}", copy_number(state, id))
+}
+
+/// Which copy of its event a delivery is, counted from 1.
+fn copy_number(state: &State, id: DeliveryId) -> usize {
+    let event = state.broker.delivery(id).event;
+    let deliveries = state.broker.deliveries();
+    deliveries
+        .filter(|(other, delivery)| *other <= id && delivery.event == event)
+        .count()
 }
 
 /// Connections by name, joined.
@@ -395,7 +430,14 @@ pub fn names(m: &Messages, connections: &[ConnectionId]) -> String {
         Some(worker) => worker.to_string(),
         None => m.get("operator").to_owned(),
     };
-    connections.iter().map(name).collect::<Vec<_>>().join(", ")
+    listed(m, connections.iter().map(name))
+}
+
+/// Words one after the other, as the language lists them.
+pub fn listed(m: &Messages, words: impl DoubleEndedIterator<Item = String>) -> String {
+    let join =
+        |rest: String, first: String| m.fill("list.two", &[("first", &first), ("rest", &rest)]);
+    words.rev().reduce(join).unwrap_or_default()
 }
 
 /// The letter of a lock level; nothing for no lock.
@@ -436,6 +478,9 @@ pub fn lock_event(m: &Messages, event: &LockEvent) -> String {
                 ("holders", &names(m, holders)),
             ],
         ),
+        LockChange::Released {
+            to: LockLevel::None,
+        } => m.fill("detail.lock.freed", &[("worker", &worker)]),
         LockChange::Released { to } => m.fill(
             "detail.lock.released",
             &[("worker", &worker), ("level", lock_name(m, *to))],
@@ -463,8 +508,8 @@ pub fn violation(m: &Messages, state: &State, violation: &Violation) -> String {
             &[("event", &event.to_string()), ("effect", effect.as_str())],
         ),
         Violation::Stuck { waiting } => {
-            let workers: Vec<String> = waiting.iter().map(WorkerId::to_string).collect();
-            m.fill("verdict.stuck", &[("workers", &workers.join(", "))])
+            let workers = listed(m, waiting.iter().map(WorkerId::to_string));
+            m.fill("verdict.stuck", &[("workers", &workers)])
         }
         Violation::OrphanReceipt { event, effect } => m.fill(
             "verdict.orphan-receipt",
@@ -493,13 +538,18 @@ pub fn cause(m: &Messages, cause: &Cause) -> String {
     };
     let of_two = |key: &str, deed: &Deed, other: &Deed| {
         let (name, step) = (other.worker.to_string(), other.step.to_string());
+        // A worker may meet what it did itself before a crash.
+        let whose = match other.worker == deed.worker {
+            true => m.get("cause.whose.own").to_owned(),
+            false => m.fill("cause.whose.other", &[("other", &name)]),
+        };
         said(
             key,
             deed,
             &[
                 ("other", &name),
                 ("other_step", &step),
-                ("first", &name),
+                ("whose", &whose),
                 ("first_step", &step),
             ],
         )
@@ -571,7 +621,7 @@ pub fn cause(m: &Messages, cause: &Cause) -> String {
                     &[("worker", &worker.to_string()), ("holders", &holders)],
                 )
             };
-            let waits = waits.iter().map(wait).collect::<Vec<_>>().join("; ");
+            let waits = listed(m, waits.iter().map(wait));
             m.fill("cause.wait-in-circle", &[("waits", &waits)])
         }
         Cause::AckedUncommitted { ack } => said("cause.acked-uncommitted", ack, &[]),

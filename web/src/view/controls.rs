@@ -27,13 +27,13 @@ pub fn show(view: &View<'_>) -> Html {
                 { travel(view, "control.forward", "▶", "→", keys::forward(session, view.run), "primary") }
                 { travel(view, "control.last", "▶|", "End", Some(Action::GoTo(session.schedule.0.len())), "more") }
                 { play(view) }
-                <button class="more" onclick={view.on(Action::Restart)} data-testid="restart">
-                    { view.say("control.restart") }
-                </button>
             </div>
             <div class="controls__steps" data-testid="steps">
                 { for deliveries.into_iter().map(|step| button(view, step, key_of(step))) }
                 { for faults.into_iter().map(|step| button(view, step, key_of(step))) }
+                <button class="restart" onclick={view.on(Action::Restart)} data-testid="restart">
+                    { view.say("control.restart") }
+                </button>
             </div>
             if !session.branches.is_empty() {
                 <div class="controls__branches">{ for branches(view) }</div>
@@ -63,7 +63,10 @@ fn travel(
         }
     });
     html! {
-        <button class={class} {disabled} {onclick} data-testid={key.replace("control.", "run-")}>
+        <button
+            class={class} {disabled} {onclick} aria-label={view.say(key).to_owned()}
+            data-testid={key.replace("control.", "run-")}
+        >
             <span aria-hidden="true">{ sign }</span>
             <span class="controls__word">{ view.say(key) }</span><kbd>{ shortcut }</kbd>
         </button>

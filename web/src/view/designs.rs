@@ -6,7 +6,7 @@ use deliver_twice_core::design::{
 use deliver_twice_core::schema;
 use yew::prelude::*;
 
-use super::{Select, View, is_wide, side_class};
+use super::{Select, View, is_wide, side_class, verdict};
 use crate::session::{Action, Side};
 use crate::words;
 
@@ -18,7 +18,10 @@ pub fn segment(view: &View<'_>, side: Side) -> Html {
             aria-pressed={pressed.to_string()}
             onclick={view.on(Action::Show(side))}
             data-testid={format!("show-{}", side_class(side))}
-        >{ words::design(view.messages, &view.session.design(side)) }</button>
+        >
+            { words::design(view.messages, &view.session.design(side)) }
+            { verdict::badge(view, side) }
+        </button>
     }
 }
 

@@ -30,11 +30,23 @@ fn panel(view: &View<'_>, side: Side) -> Html {
                 <small>{ view.messages.fill("tables.after", &[("step", &view.session.cursor.to_string())]) }</small>
             </h4>
             { for change.and_then(statement).map(sql) }
-            if change.and_then(statement).is_none() { <p class="faint">{ view.say("detail.none") }</p> }
+            if change.and_then(statement).is_none() {
+                <p class="faint">{ nothing_run(view, side) }</p>
+            }
             { for change.and_then(|change| answer(view, change)) }
             { for change.map(|change| locks(view, change)) }
         </section>
     }
+}
+
+/// What the step came to, where no statement says it.
+fn nothing_run(view: &View<'_>, side: Side) -> String {
+    let cursor = view.session.cursor;
+    let note = match cursor {
+        0 => view.say("table.start.text").to_owned(),
+        _ => words::row(view.messages, view.run.side(side), cursor).note,
+    };
+    view.messages.fill("detail.none", &[("note", &note)])
 }
 
 fn statement(change: &Change) -> Option<&Statement> {

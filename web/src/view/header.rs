@@ -88,7 +88,13 @@ fn CopyLink(props: &CopyProps) -> Html {
         Callback::from(move |_: MouseEvent| {
             let outcome = outcome.clone();
             let address = window().location().href().unwrap_or_default();
-            let written = window().navigator().clipboard().write_text(&address);
+            let clipboard = window().navigator().clipboard();
+            // Browsers hand it out over https only, and on the machine itself.
+            if clipboard.is_undefined() {
+                outcome.set(Some(false));
+                return;
+            }
+            let written = clipboard.write_text(&address);
             yew::platform::spawn_local(async move {
                 let copied = wasm_bindgen_futures::JsFuture::from(written).await.is_ok();
                 outcome.set(Some(copied));

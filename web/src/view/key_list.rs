@@ -12,7 +12,7 @@ pub fn show(view: &View<'_>) -> Html {
         return html! {};
     }
     html! {
-        <aside class="keys" role="dialog" aria-label={view.say("keys.title").to_owned()} data-testid="keys">
+        <div class="keys" role="dialog" aria-label={view.say("keys.title").to_owned()} data-testid="keys">
             <h3>{ view.say("keys.title") }</h3>
             <dl>
                 { for keys::LIST.iter().map(|(key, words)| html! {
@@ -20,6 +20,6 @@ pub fn show(view: &View<'_>) -> Html {
                 }) }
             </dl>
             <button onclick={view.on(Action::ShowKeys(false))}>{ view.say("keys.close") }<kbd>{ "Esc" }</kbd></button>
-        </aside>
+        </div>
     }
 }

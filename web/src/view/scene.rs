@@ -55,12 +55,13 @@ fn title(view: &View<'_>) -> String {
     let Scenario {
         deliveries,
         workers,
+        versions,
         ..
     } = view.session.scenario;
-    let key = if deliveries == 1 {
-        "scene.title.once"
-    } else {
-        "scene.title.twice"
+    let key = match (versions, deliveries) {
+        (1, 1) => "scene.title.once",
+        (1, _) => "scene.title.twice",
+        _ => "scene.title.versions",
     };
     let (copies, workers) = (deliveries.to_string(), workers.to_string());
     view.messages

@@ -152,7 +152,7 @@ fn tasks(view: &View<'_>, run: &SideRun, state: &State, now: &Tables, before: &T
         html! {
             <tr {class}>
                 <td title={task.id.clone()}>{ short }{ "…" }</td>
-                <td>{ &task.ticket_id }</td>
+                <td class="tables__ticket">{ &task.ticket_id }</td>
                 <td>{ &task.task_type }</td>
                 <td>{ &task.status }</td>
                 <td>{ for author.map(chip) }</td>
@@ -164,7 +164,8 @@ fn tasks(view: &View<'_>, run: &SideRun, state: &State, now: &Tables, before: &T
         <table>
             { caption(view, "business_tasks", now.tasks.len()) }
             <thead><tr>
-                <th scope="col">{ "id" }</th><th scope="col">{ "ticket_id" }</th>
+                <th scope="col">{ "id" }</th>
+                <th scope="col" class="tables__ticket">{ "ticket_id" }</th>
                 <th scope="col">{ "task_type" }</th><th scope="col">{ "status" }</th>
                 <th scope="col">{ view.say("tables.by") }</th><td />
             </tr></thead>

@@ -3,6 +3,7 @@
 use deliver_twice_core::broker::{Place, WorkerId};
 use deliver_twice_core::disk::LockLevel;
 use deliver_twice_core::plan::Role;
+use deliver_twice_core::property::Violation;
 use deliver_twice_core::run::Moved;
 use deliver_twice_core::schedule::Step;
 use deliver_twice_core::sql::Answer;
@@ -86,10 +87,16 @@ fn heads(view: &View<'_>, side: Side) -> Html {
             Column::Tasks => ("table.tasks", "table.tasks.title", "number"),
             Column::Locks => ("table.locks", "table.locks.title", "locks"),
         };
+        let brief = match column {
+            Column::Receipts => view.say("table.receipts.brief"),
+            Column::Locks => view.say("table.locks.brief"),
+            _ => view.messages.get(key),
+        };
         let title = (!title.is_empty()).then(|| view.messages.get(title).to_owned());
         html! {
             <th scope="col" class={classes!(class, side_class(side))} {title}>
-                { view.messages.get(key) }
+                <span class="for-desks">{ view.messages.get(key) }</span>
+                <span class="for-phones">{ brief.to_owned() }</span>
             </th>
         }
     };
@@ -100,7 +107,7 @@ fn heads(view: &View<'_>, side: Side) -> Html {
 fn row(view: &View<'_>, number: usize) -> Html {
     let cursor = view.session.cursor;
     let is_now = number == cursor;
-    let breaks = Side::BOTH.map(|side| view.run.side(side).breaks(number));
+    let breaks = Side::BOTH.map(|side| view.run.side(side).breach(number).is_some());
     let class = classes!(
         "row",
         is_now.then_some("row--now"),
@@ -189,7 +196,9 @@ fn cells(view: &View<'_>, side: Side, number: usize) -> Html {
                 let own = now
                     .workers()
                     .find_map(|(worker, w)| Some((worker, w.own.as_ref()?.tasks.len())));
-                number_cell(class, count(before), count(now), own, run.breaks(number))
+                let is_duplicate =
+                    matches!(run.breach(number), Some(Violation::DuplicateEffect { .. }));
+                number_cell(class, count(before), count(now), own, is_duplicate)
             }
             Column::Locks => lock_cell(view, run, class, number),
         }
@@ -213,7 +222,7 @@ fn sql_cell(view: &View<'_>, side: Side, number: usize) -> Html {
             <span class="brackets" aria-hidden="true">
                 { for run.state(number).workers().map(|(worker, _)| bracket(run, worker, number)) }
             </span>
-            if let Some(code) = words.code { <code>{ code }</code> }
+            if let Some(code) = words.code { <code>{ code }</code>{ " " } }
             <span class={words.tone.class()}>
                 if words.tone == words::Tone::Wait { { hourglass() }{ " " } }
                 { words.note }
@@ -275,9 +284,9 @@ fn number_cell(
     before: usize,
     now: usize,
     own: Option<(WorkerId, usize)>,
-    breaks: bool,
+    is_duplicate: bool,
 ) -> Html {
-    let tone = match (now > before, breaks && now > 1) {
+    let tone = match (now > before, is_duplicate) {
         (true, true) => "number__bad",
         (true, false) => "number__more",
         (false, _) => "",

@@ -1,6 +1,6 @@
 //! What the shown step means for each design.
 
-use deliver_twice_core::broker::{Broker, Place};
+use deliver_twice_core::broker::{Broker, Place, WorkerId};
 use yew::prelude::*;
 
 use super::{View, side_class};
@@ -17,9 +17,22 @@ pub fn show(view: &View<'_>) -> Html {
                 <div class="middle" />
                 { panel(view, Side::Right) }
             </div>
-            <p class="unseen" aria-live="polite" data-testid="spoken">{ spoken(view) }</p>
+            <p class="unseen" role="status" data-testid="spoken">{ spoken(view) }</p>
         </>
     }
+}
+
+/// What a side has come to, in a sign and a number, for the button that brings it to the front.
+pub fn badge(view: &View<'_>, side: Side) -> Html {
+    let run = view.run.side(side);
+    let cursor = view.session.cursor;
+    let is_bad = run
+        .frame(cursor)
+        .is_some_and(|frame| !frame.violations.is_empty());
+    let tasks = run.state(cursor).committed.tasks.len().to_string();
+    let words = view.messages.fill("verdict.badge", &[("tasks", &tasks)]);
+    let sign = if is_bad { "⚠ " } else { "" };
+    html! { <small class="badge">{ sign }{ words }</small> }
 }
 
 /// The verdict of the shown side in one line, for a screen that has no room for the panels beside the
@@ -43,7 +56,7 @@ fn panel(view: &View<'_>, side: Side) -> Html {
     let findings = run.findings(cursor);
     let state = run.state(cursor);
     let (class, content) = match findings.split_first() {
-        None => ("verdict verdict--fine", fine(view, run)),
+        None => fine(view, run),
         Some((first, others)) => {
             let title = words::violation(view.messages, state, &first.violation);
             let sentence = words::cause(view.messages, &first.cause);
@@ -87,7 +100,8 @@ fn also(view: &View<'_>, run: &SideRun, others: &[Finding]) -> Html {
     }
 }
 
-fn fine(view: &View<'_>, run: &SideRun) -> Html {
+/// What there is to say while nothing is violated. Only the end of a run gets a tick.
+fn fine(view: &View<'_>, run: &SideRun) -> (&'static str, Html) {
     let cursor = view.session.cursor;
     let state = run.state(cursor);
     let m = view.messages;
@@ -116,12 +130,43 @@ fn fine(view: &View<'_>, run: &SideRun) -> Html {
         }
         (_, false) => m.fill("verdict.none.running", &[("step", &cursor.to_string())]),
     };
-    html! {
+    let is_done = state.is_settled() && !parked && cursor > 0;
+    let (class, sign) = if is_done {
+        ("verdict verdict--fine", "✓ ")
+    } else {
+        ("verdict", "")
+    };
+    let content = html! {
         <>
-            <strong>{ format!("✓ {title}") }</strong>
-            <p>{ view.say("verdict.scope") }</p>
+            <strong>{ sign }{ title }</strong>
+            <p>{ for waits(view, run) }{ " " }{ view.say("verdict.scope") }</p>
         </>
+    };
+    (class, content)
+}
+
+/// Who waits for whom, as a sentence.
+fn waits(view: &View<'_>, run: &SideRun) -> Option<String> {
+    let frame = run.frame(view.session.cursor)?;
+    let waits = (0..).map(WorkerId).zip(&frame.waits);
+    let words: Vec<String> = waits
+        .filter(|(_, holders)| !holders.is_empty())
+        .map(|(worker, holders)| {
+            let holders = words::names(view.messages, holders);
+            let values = [("worker", worker.to_string()), ("holders", holders)];
+            let values = values
+                .each_ref()
+                .map(|(name, value)| (*name, value.as_str()));
+            view.messages.fill("cause.wait", &values)
+        })
+        .collect();
+    if words.is_empty() {
+        return None;
     }
+    Some(view.messages.fill(
+        "verdict.waits",
+        &[("waits", &words::listed(view.messages, words.into_iter()))],
+    ))
 }
 
 /// How many rows and deliveries there are, in words.
@@ -173,13 +218,9 @@ fn spoken(view: &View<'_>) -> String {
         let row = words::row(view.messages, run, number);
         let name = words::design(view.messages, &run.design);
         text += &format!(" {name}: {} {}", row.code.unwrap_or_default(), row.note);
-        if run.breaks(number)
-            && let Some(finding) = run.findings(number).first()
-        {
-            text += &format!(
-                " {}",
-                words::violation(view.messages, run.state(number), &finding.violation)
-            );
+        if let Some(violation) = run.breach(number) {
+            let title = words::violation(view.messages, run.state(number), &violation);
+            text += &format!(" {title}");
         }
         text.push('.');
     }
