@@ -12,6 +12,7 @@ use crate::comparison::{Comparison, Shared};
 use crate::keys;
 use crate::messages::{Language, Messages};
 use crate::permalink::{self, BadParameter};
+use crate::search::task::use_searches;
 use crate::session::{Action, Session, Side};
 use crate::view::{self, View};
 use crate::words;
@@ -91,6 +92,11 @@ fn Lab(props: &LabProps) -> Html {
     } = props.clone();
     let root = use_node_ref();
     let crashing = use_mut_ref(|| false);
+    let searches = {
+        let moves = session.schedule.0.len();
+        let schedules = Side::BOTH.map(|side| comparison.0.side(side).own_schedule(moves));
+        use_searches(session.designs, session.scenario, session.bounds, schedules)
+    };
     use_address(&session);
     use_play(&session, &comparison, &act);
     use_cursor_in_view(session.cursor, session.language);
@@ -120,6 +126,7 @@ fn Lab(props: &LabProps) -> Html {
         session: &session,
         messages: &messages,
         run: &comparison.0,
+        searches: &searches,
         act: &act,
     };
     let shown = match session.shown {
@@ -141,8 +148,10 @@ fn Lab(props: &LabProps) -> Html {
                     { view::verdict::show(&view) }
                     { view::controls::show(&view) }
                 </div>
+                { view::search::show(&view) }
                 { view::detail::show(&view) }
                 { view::tables::show(&view) }
+                { view::matrix::show(&view) }
             </main>
             { view::footer::show(&view) }
             { view::key_list::show(&view) }

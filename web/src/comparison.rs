@@ -114,6 +114,13 @@ impl SideRun {
         })
     }
 
+    /// The steps that this side really took within so many moves: a schedule of its own.
+    pub fn own_schedule(&self, moves: usize) -> Schedule {
+        let frames = self.run.frames.iter().take(moves);
+        let taken = frames.filter(|frame| matches!(frame.moved, Moved::Changed(_)));
+        Schedule(taken.map(|frame| frame.step).collect())
+    }
+
     /// The state after so many moves.
     pub fn state(&self, moves: usize) -> &State {
         self.run.state_after(moves)

@@ -5,11 +5,15 @@ mod comparison;
 mod keys;
 mod messages;
 mod permalink;
+mod search;
 mod session;
 mod view;
 mod words;
 
 fn main() {
+    if let Some(scope) = search::worker::scope() {
+        return search::worker::serve(scope);
+    }
     let document = gloo::utils::document();
     let root = document
         .get_element_by_id("lab")

@@ -8,7 +8,9 @@ use deliver_twice_core::scenario::{Scenario, TaskRow};
 use deliver_twice_core::schedule::Schedule;
 
 use crate::messages::Language;
-use crate::session::{Session, Side, ticket_name, ticket_named};
+use crate::search::messages::MOMENTS;
+use crate::session::{Session, Side, USUAL_BOUNDS, ticket_name, ticket_named};
+use crate::view::search::{MOMENT_NAMES, NUMBERS};
 
 /// Why a parameter of an address was not taken over.
 #[derive(Debug)]
@@ -62,6 +64,21 @@ pub fn write(session: &Session) -> String {
     if scenario.task != usual.task {
         query.push_str(&format!("&task={}", scenario.task.as_str()));
     }
+    for (name, _, at) in NUMBERS {
+        let (number, usual) = (
+            *at(&mut session.bounds.clone()),
+            *at(&mut USUAL_BOUNDS.clone()),
+        );
+        if number != usual {
+            query.push_str(&format!("&{name}={number}"));
+        }
+    }
+    if session.bounds.crash_at != USUAL_BOUNDS.crash_at {
+        query.push_str(&format!(
+            "&crash-at={}",
+            MOMENT_NAMES[session.bounds.crash_at as usize]
+        ));
+    }
     if session.shown == Side::Right {
         query.push_str("&side=right");
     }
@@ -102,7 +119,18 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
                 "right" => session.shown = Side::Right,
                 _ => bad.push(none_of("side", value, "left, right")),
             },
-            name => read_scenario(&mut session.scenario, name, &value, &mut bad),
+            "crash-at" => match MOMENT_NAMES.iter().position(|moment| *moment == value) {
+                Some(index) => session.bounds.crash_at = MOMENTS[index],
+                None => bad.push(none_of("crash-at", value, &MOMENT_NAMES.join(", "))),
+            },
+            name => match NUMBERS.iter().find(|(number, _, _)| *number == name) {
+                Some((name, max, at)) => {
+                    let read = read_number(name, &value, 0, usize::from(*max), &mut bad);
+                    let bound = at(&mut session.bounds);
+                    *bound = read.map_or(*bound, |number| number as u8);
+                }
+                None => read_scenario(&mut session.scenario, name, &value, &mut bad),
+            },
         }
     }
     session.cursor = match at {
@@ -232,7 +260,7 @@ mod tests {
     use super::*;
     use crate::session::Action;
     use deliver_twice_core::design;
-    use deliver_twice_core::scenario::Ticket;
+    use deliver_twice_core::scenario::{Bounds, CrashAt, Ticket};
 
     #[test]
     fn a_session_reads_back_from_its_address() {
@@ -246,6 +274,14 @@ mod tests {
             task: TaskRow::NoTenant,
         };
         session.shown = Side::Right;
+        session.bounds = Bounds {
+            crashes: 2,
+            crash_at: CrashAt::BetweenCommits,
+            lost_acks: 1,
+            lost_replies: 2,
+            published_again: 1,
+            given_up: 1,
+        };
         for design in design::all() {
             session.designs[0] = design;
             let (read, bad) = read(&write(&session), Language::English);

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use deliver_twice_core::design::{Design, Nonsense};
-use deliver_twice_core::scenario::{Scenario, TaskRow, Ticket};
+use deliver_twice_core::scenario::{Bounds, Scenario, TaskRow, Ticket};
 use deliver_twice_core::schedule::{Schedule, Step};
 use yew::Reducible;
 
@@ -39,6 +39,8 @@ pub struct Session {
     pub designs: [Design; 2],
     /// What both are put to.
     pub scenario: Scenario,
+    /// Which faults the search of every schedule may use.
+    pub bounds: Bounds,
     /// The moves so far, for both.
     pub schedule: Schedule,
     /// How many of the moves are carried out; the others are shown as what came next.
@@ -55,6 +57,8 @@ pub struct Session {
     pub is_playing: bool,
     /// Whether the list of keys is shown.
     pub shows_keys: bool,
+    /// Whether each row says what share of its futures ends badly. It gives answers away.
+    pub shows_shares: bool,
     /// The side whose last choice was refused, and why.
     pub refused: Option<(Side, Nonsense)>,
 }
@@ -70,6 +74,23 @@ pub enum Action {
     SetDesign(Side, Design),
     /// Changes what the designs are put to. The moves stay, as far as they mean anything.
     SetScenario(Scenario),
+    /// Changes which faults the search may use.
+    SetBounds(Bounds),
+    /// Shows a schedule from its first step to its last, in place of the present one.
+    Replay(Schedule),
+    /// Puts a design on the left to a scenario, and shows a schedule of it.
+    Open {
+        /// The design.
+        design: Design,
+        /// The scenario.
+        scenario: Scenario,
+        /// The bounds of the search.
+        bounds: Bounds,
+        /// The schedule.
+        schedule: Schedule,
+    },
+    /// Shows or hides the shares of failing futures.
+    ShowShares(bool),
     /// Chooses the language.
     SetLanguage(Language),
     /// Chooses the side that a narrow screen shows.
@@ -88,6 +109,12 @@ pub enum Action {
     Reopen,
 }
 
+/// The faults that a search may use unless the visitor says otherwise: one crash.
+pub const USUAL_BOUNDS: Bounds = Bounds {
+    crashes: 1,
+    ..Bounds::NONE
+};
+
 /// The most branches that are kept.
 const BRANCHES_MAX: usize = 5;
 
@@ -102,6 +129,7 @@ impl Session {
                 design("constraint-arbitration"),
             ],
             scenario: Scenario::default(),
+            bounds: USUAL_BOUNDS,
             schedule: schedule.parse().expect("a schedule written here"),
             cursor: 8,
             language,
@@ -110,6 +138,7 @@ impl Session {
             viewer: Viewer::Committed,
             is_playing: false,
             shows_keys: false,
+            shows_shares: false,
             refused: None,
         }
     }
@@ -141,6 +170,20 @@ impl Session {
                 Some(nonsense) => next.refused = Some((side, nonsense)),
             },
             Action::SetScenario(scenario) => next.set_scenario(scenario),
+            Action::SetBounds(bounds) => next.bounds = bounds,
+            Action::Replay(schedule) => next.replay(schedule),
+            Action::Open {
+                design,
+                scenario,
+                bounds,
+                schedule,
+            } => {
+                next.designs[Side::Left as usize] = design;
+                next.set_scenario(scenario);
+                next.bounds = bounds;
+                next.replay(schedule);
+            }
+            Action::ShowShares(shown) => next.shows_shares = shown,
             Action::SetLanguage(language) => next.language = language,
             Action::Show(side) => next.shown = side,
             Action::View(viewer) => next.viewer = viewer,
@@ -179,6 +222,16 @@ impl Session {
             self.schedule.0.push(step);
         }
         self.cursor += 1;
+    }
+
+    /// Shows a schedule from its first step to its last.
+    fn replay(&mut self, schedule: Schedule) {
+        if schedule != self.schedule {
+            self.keep_branch();
+        }
+        self.cursor = schedule.0.len();
+        self.schedule = schedule;
+        self.is_playing = false;
     }
 
     fn set_scenario(&mut self, scenario: Scenario) {
@@ -303,6 +356,14 @@ mod tests {
                 .cursor,
             1
         );
+    }
+
+    #[test]
+    fn a_replay_shows_the_whole_schedule_and_keeps_the_run_before() {
+        let schedule: Schedule = "s1:dA.A2.xA".parse().unwrap();
+        let session = opening().after(Action::Replay(schedule.clone()));
+        assert_eq!((session.schedule, session.cursor), (schedule, 4));
+        assert_eq!(session.branches, [opening().schedule]);
     }
 
     #[test]

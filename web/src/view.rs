@@ -5,6 +5,7 @@ use yew::prelude::*;
 
 use crate::comparison::Comparison;
 use crate::messages::Messages;
+use crate::search::task::Searches;
 use crate::session::{Action, Session, Side};
 use deliver_twice_core::broker::WorkerId;
 
@@ -14,7 +15,9 @@ pub mod detail;
 pub mod footer;
 pub mod header;
 pub mod key_list;
+pub mod matrix;
 pub mod scene;
+pub mod search;
 pub mod tables;
 pub mod timeline;
 pub mod verdict;
@@ -27,6 +30,8 @@ pub struct View<'a> {
     pub messages: &'a Messages,
     /// Both designs' runs.
     pub run: &'a Comparison,
+    /// What the searches of every schedule know.
+    pub searches: &'a Searches,
     /// Where actions go.
     pub act: &'a Callback<Action>,
 }

@@ -6,7 +6,7 @@ use deliver_twice_core::cause::{Cause, Deed};
 use deliver_twice_core::design::{Design, Key, Nonsense};
 use deliver_twice_core::disk::{ConnectionId, LockChange, LockEvent, LockLevel};
 use deliver_twice_core::plan::{Meaning, Role};
-use deliver_twice_core::property::Violation;
+use deliver_twice_core::property::{Verdict, Violation};
 use deliver_twice_core::run::{Frame, Moved, Pause};
 use deliver_twice_core::schedule::{Expected, Schedule, Step};
 use deliver_twice_core::sql::{Answer, Refusal, RefusalKind};
@@ -486,6 +486,18 @@ pub fn lock_event(m: &Messages, event: &LockEvent) -> String {
             &[("worker", &worker), ("level", lock_name(m, *to))],
         ),
     }
+}
+
+/// The name of a verdict.
+pub fn verdict_name<'a>(m: &Messages, verdict: Verdict) -> &'a str {
+    m.get(match verdict {
+        Verdict::DuplicateEffect => "verdict.name.duplicate-effect",
+        Verdict::LostEffect => "verdict.name.lost-effect",
+        Verdict::Stuck => "verdict.name.stuck",
+        Verdict::OrphanReceipt => "verdict.name.orphan-receipt",
+        Verdict::SwallowedError => "verdict.name.swallowed-error",
+        Verdict::FalseSuccess => "verdict.name.false-success",
+    })
 }
 
 /// The title of a violation.

@@ -34,6 +34,11 @@ pub fn show(view: &View<'_>) -> Html {
                 <button class="restart" onclick={view.on(Action::Restart)} data-testid="restart">
                     { view.say("control.restart") }
                 </button>
+                <button
+                    aria-pressed={session.shows_shares.to_string()}
+                    onclick={view.on(Action::ShowShares(!session.shows_shares))}
+                    data-testid="shares"
+                >{ view.say("control.shares") }</button>
             </div>
             if !session.branches.is_empty() {
                 <div class="controls__branches">{ for branches(view) }</div>

@@ -11,7 +11,7 @@ use deliver_twice_core::state::State;
 use deliver_twice_core::system;
 use yew::prelude::*;
 
-use super::{View, chip, hourglass, side_class, worker_class};
+use super::{View, chip, hourglass, search, side_class, worker_class};
 use crate::comparison::SideRun;
 use crate::session::{Action, Side};
 use crate::words;
@@ -24,7 +24,7 @@ pub fn show(view: &View<'_>) -> Html {
         <div class="timeline" style={format!("--workers:{workers}")} data-testid="timeline">
             <table>
                 <caption class="unseen">{ view.say("table.caption") }</caption>
-                <colgroup>{ columns(Side::Left) }<col class="col-move" />{ columns(Side::Right) }</colgroup>
+                <colgroup>{ columns(view, Side::Left) }<col class="col-move" />{ columns(view, Side::Right) }</colgroup>
                 <thead><tr>
                     { heads(view, Side::Left) }
                     <th scope="col" class="move">{ view.say("table.move") }</th>
@@ -44,36 +44,41 @@ pub fn show(view: &View<'_>) -> Html {
 #[derive(Clone, Copy)]
 enum Column {
     Sql,
+    Share,
     Queue,
     Receipts,
     Tasks,
     Locks,
 }
 
-const COLUMNS: [Column; 5] = [
+const COLUMNS: [Column; 6] = [
     Column::Sql,
+    Column::Share,
     Column::Queue,
     Column::Receipts,
     Column::Tasks,
     Column::Locks,
 ];
 
-fn in_order(side: Side) -> impl Iterator<Item = Column> {
+fn in_order(view: &View<'_>, side: Side) -> impl Iterator<Item = Column> {
     let mut columns = COLUMNS;
     if side == Side::Right {
         columns.reverse();
     }
-    columns.into_iter()
+    let shows_shares = view.session.shows_shares;
+    columns
+        .into_iter()
+        .filter(move |column| shows_shares || !matches!(column, Column::Share))
 }
 
-fn columns(side: Side) -> Html {
+fn columns(view: &View<'_>, side: Side) -> Html {
     let class = |column| match column {
         Column::Sql => "col-sql",
-        Column::Queue => "col-queue",
+        Column::Share | Column::Queue => "col-queue",
         Column::Receipts | Column::Tasks => "col-number",
         Column::Locks => "col-locks",
     };
-    in_order(side)
+    in_order(view, side)
         .map(|column| html! { <col class={classes!(class(column), side_class(side))} /> })
         .collect()
 }
@@ -82,6 +87,7 @@ fn heads(view: &View<'_>, side: Side) -> Html {
     let head = |column| {
         let (key, title, class) = match column {
             Column::Sql => ("table.sql", "", "sql"),
+            Column::Share => ("table.share", "table.share.title", "number share"),
             Column::Queue => ("table.queue", "table.queue.title", "number queue"),
             Column::Receipts => ("table.receipts", "table.receipts.title", "number"),
             Column::Tasks => ("table.tasks", "table.tasks.title", "number"),
@@ -100,7 +106,7 @@ fn heads(view: &View<'_>, side: Side) -> Html {
             </th>
         }
     };
-    in_order(side).map(head).collect()
+    in_order(view, side).map(head).collect()
 }
 
 /// The row of a move, counted from 1; row 0 is the start.
@@ -183,6 +189,7 @@ fn cells(view: &View<'_>, side: Side, number: usize) -> Html {
         let class = side_class(side);
         match column {
             Column::Sql => sql_cell(view, side, number),
+            Column::Share => share_cell(view, side, number),
             Column::Queue => queue_cell(view, class, now),
             Column::Receipts => {
                 let count = |state: &State| state.committed.receipts.len();
@@ -203,7 +210,7 @@ fn cells(view: &View<'_>, side: Side, number: usize) -> Html {
             Column::Locks => lock_cell(view, run, class, number),
         }
     };
-    in_order(side).map(cell).collect()
+    in_order(view, side).map(cell).collect()
 }
 
 fn sql_cell(view: &View<'_>, side: Side, number: usize) -> Html {
@@ -252,6 +259,34 @@ fn committed(run: &SideRun, number: usize) -> bool {
         return false;
     };
     ran.role == Role::Commit && ran.answer == Answer::Done
+}
+
+/// What share of the futures from here ends badly, and whether that is now all of them.
+fn share_cell(view: &View<'_>, side: Side, number: usize) -> Html {
+    let percent = &view.searches.side(side).percent;
+    let run = view.run.side(side);
+    let after = |moves: usize| {
+        percent
+            .get(run.own_schedule(moves).0.len())
+            .copied()
+            .flatten()
+    };
+    let class = classes!("number", "share", side_class(side));
+    let Some(share) = after(number) else {
+        return html! { <td {class} /> };
+    };
+    let is_certain = |share: f64| share >= 100.0;
+    let was_certain = number > 0 && after(number - 1).is_some_and(is_certain);
+    let falls_here = number > 0 && is_certain(share) && !was_certain;
+    html! {
+        <td {class} title={falls_here.then(|| view.say("table.share.certain").to_owned())}>
+            <span class={falls_here.then_some("number__bad")}>
+                { search::in_percent(share) }{ "%" }
+                if falls_here { <span aria-hidden="true">{ "!" }</span> }
+            </span>
+            <i class="share__bar" style={format!("width:{share:.1}%")} aria-hidden="true" />
+        </td>
+    }
 }
 
 fn queue_cell(view: &View<'_>, class: &'static str, state: &State) -> Html {

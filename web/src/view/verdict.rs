@@ -3,7 +3,7 @@
 use deliver_twice_core::broker::{Broker, Place, WorkerId};
 use yew::prelude::*;
 
-use super::{View, side_class};
+use super::{View, search, side_class};
 use crate::comparison::{Finding, SideRun};
 use crate::session::Side;
 use crate::words;
@@ -75,6 +75,7 @@ fn panel(view: &View<'_>, side: Side) -> Html {
         <section class={classes!(class, name)} data-testid={format!("verdict-{name}")}>
             { content }
             <p class="verdict__counts" data-testid={format!("counts-{name}")}>{ counts(view, run) }</p>
+            { search::line(view, side) }
         </section>
     }
 }

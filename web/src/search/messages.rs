@@ -1,0 +1,198 @@
+//! What the page and the worker say to each other: plain values, with every id as text of the core.
+
+use serde::{Deserialize, Serialize};
+
+use deliver_twice_core::scenario::{Bounds, CrashAt, Scenario, TaskRow, Ticket};
+
+use crate::session::{Side, ticket_name, ticket_named};
+
+/// What the page asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Question {
+    /// Search a design, instead of what was searched for this side before.
+    Search {
+        /// 0 for the left side, 1 for the right.
+        side: usize,
+        /// Comes back with every answer, so that one to an older question is known as such.
+        number: u32,
+        /// The design's text.
+        design: String,
+        /// The scenario.
+        scenario: ScenarioText,
+        /// Which faults may happen.
+        bounds: BoundsText,
+    },
+    /// For each prefix of a schedule, what share of its futures ends badly.
+    Shares {
+        /// 0 for the left side, 1 for the right.
+        side: usize,
+        /// The number of the search that is asked.
+        number: u32,
+        /// The schedule's text.
+        schedule: String,
+    },
+}
+
+/// A scenario as plain values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScenarioText {
+    numbers: [u8; 4],
+    ticket: String,
+    task: String,
+}
+
+/// Bounds as plain values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BoundsText {
+    numbers: [u8; 5],
+    crash_at: u8,
+}
+
+impl From<Scenario> for ScenarioText {
+    fn from(scenario: Scenario) -> Self {
+        let Scenario {
+            deliveries,
+            workers,
+            effects,
+            versions,
+            ticket,
+            task,
+        } = scenario;
+        ScenarioText {
+            numbers: [deliveries, workers, effects, versions],
+            ticket: ticket_name(ticket).to_owned(),
+            task: task.as_str().to_owned(),
+        }
+    }
+}
+
+impl ScenarioText {
+    /// The scenario; what is unknown has its usual value.
+    pub fn scenario(&self) -> Scenario {
+        let [deliveries, workers, effects, versions] = self.numbers;
+        Scenario {
+            deliveries,
+            workers,
+            effects,
+            versions,
+            ticket: ticket_named(&self.ticket).unwrap_or(Ticket::Present),
+            task: TaskRow::named(&self.task).unwrap_or(TaskRow::Sound),
+        }
+    }
+}
+
+/// The moments of a crash, in the order of their numbers in links and messages.
+pub const MOMENTS: [CrashAt; 3] = [
+    CrashAt::AnyMoment,
+    CrashAt::BeforeAck,
+    CrashAt::BetweenCommits,
+];
+
+impl From<Bounds> for BoundsText {
+    fn from(bounds: Bounds) -> Self {
+        let Bounds {
+            crashes,
+            crash_at,
+            lost_acks,
+            lost_replies,
+            published_again,
+            given_up,
+        } = bounds;
+        BoundsText {
+            numbers: [crashes, lost_acks, lost_replies, published_again, given_up],
+            crash_at: crash_at as u8,
+        }
+    }
+}
+
+impl BoundsText {
+    /// The bounds; an unknown moment is any.
+    pub fn bounds(&self) -> Bounds {
+        let [crashes, lost_acks, lost_replies, published_again, given_up] = self.numbers;
+        let crash_at = MOMENTS
+            .get(usize::from(self.crash_at))
+            .copied()
+            .unwrap_or_default();
+        Bounds {
+            crashes,
+            crash_at,
+            lost_acks,
+            lost_replies,
+            published_again,
+            given_up,
+        }
+    }
+}
+
+/// What the worker answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Answer {
+    /// It listens.
+    Ready,
+    /// The search goes on.
+    Progress {
+        /// The side.
+        side: usize,
+        /// The question's number.
+        number: u32,
+        /// Distinct states so far.
+        states: u32,
+        /// States that were reached and not gone on from yet.
+        unexplored: u32,
+    },
+    /// The search is over.
+    Found {
+        /// The side.
+        side: usize,
+        /// The question's number.
+        number: u32,
+        /// What was found.
+        findings: Findings,
+    },
+    /// The shares that were asked for.
+    Shares {
+        /// The side.
+        side: usize,
+        /// The search's number.
+        number: u32,
+        /// The schedule they belong to.
+        schedule: String,
+        /// Per cent of the futures that end badly, after each prefix; `None` beyond the search.
+        percent: Vec<Option<f64>>,
+    },
+    /// It could not be done.
+    Failed {
+        /// The side.
+        side: usize,
+        /// The question's number.
+        number: u32,
+        /// Why, in the core's words.
+        why: String,
+    },
+}
+
+/// What a search found. Counts are text, for they may be larger than a number of JavaScript.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// Whether every schedule was tried.
+    pub exhausted: bool,
+    /// Distinct states.
+    pub states: u32,
+    /// Complete schedules.
+    pub schedules: String,
+    /// Those that end in a violation.
+    pub failing: String,
+    /// The same as a part of 100.
+    pub percent: f64,
+    /// For each verdict that ends any schedule: its name and how many.
+    pub verdicts: Vec<(String, String)>,
+    /// For each verdict that stands in any state: its name and the shortest schedule to it.
+    pub counterexamples: Vec<(String, String)>,
+    /// A complete schedule on which nothing is violated, if there is one.
+    pub passing: Option<String>,
+}
+
+/// The side with this number.
+pub fn side_of(number: usize) -> Option<Side> {
+    Side::BOTH.get(number).copied()
+}

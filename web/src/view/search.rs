@@ -1,0 +1,308 @@
+//! The search of every schedule: its bounds, and what it found for each side.
+
+use deliver_twice_core::property::Verdict;
+use deliver_twice_core::scenario::{Bounds, CrashAt};
+use deliver_twice_core::schedule::Schedule;
+use yew::prelude::*;
+
+use super::{Select, View, side_class};
+use crate::search::messages::{Findings, MOMENTS};
+use crate::search::task::Stand;
+use crate::session::{Action, Side};
+use crate::words;
+
+const DIGITS: [&str; 3] = ["0", "1", "2"];
+
+/// The numbers of the bounds: name in links, greatest value, where it is kept.
+pub const NUMBERS: [(&str, u8, fn(&mut Bounds) -> &mut u8); 5] = [
+    ("crashes", 2, |bounds| &mut bounds.crashes),
+    ("lost-acks", 2, |bounds| &mut bounds.lost_acks),
+    ("lost-replies", 2, |bounds| &mut bounds.lost_replies),
+    ("published-again", 1, |bounds| &mut bounds.published_again),
+    ("given-up", 2, |bounds| &mut bounds.given_up),
+];
+
+/// The moments of a crash by their names in links.
+pub const MOMENT_NAMES: [&str; 3] = ["any-moment", "before-ack", "between-commits"];
+
+/// The bounds and what the search found, for both sides.
+pub fn show(view: &View<'_>) -> Html {
+    html! {
+        <section class="searches" aria-label={view.say("search").to_owned()}>
+            <h3>{ view.say("search") }</h3>
+            { bounds(view) }
+            <div class="searches__sides">{ for Side::BOTH.map(|side| result(view, side)) }</div>
+        </section>
+    }
+}
+
+/// What the search of a side has come to, in as few words as will do: the rest is further down.
+pub fn line(view: &View<'_>, side: Side) -> Html {
+    let words = match &view.searches.side(side).stand {
+        Stand::Waiting | Stand::Failed(_) => return html! {},
+        Stand::Running { states } => view.messages.fill(
+            "search.running",
+            &[("states", &grouped(&states.to_string()))],
+        ),
+        Stand::Over(findings) => {
+            let key = match (findings.exhausted, findings.counterexamples.is_empty()) {
+                (true, true) => "search.line.holds",
+                (true, false) => "search.line.breaks",
+                (false, _) => "search.line.cut",
+            };
+            let (schedules, percent) = (grouped(&findings.schedules), in_percent(findings.percent));
+            view.messages
+                .fill(key, &[("schedules", &schedules), ("percent", &percent)])
+        }
+    };
+    html! { <p class="verdict__counts" data-testid={format!("line-{}", side_class(side))}>{ words }</p> }
+}
+
+/// The controls of the bounds.
+fn bounds(view: &View<'_>) -> Html {
+    html! {
+        <div class="scenario" role="group" aria-label={view.say("search.bounds").to_owned()}>
+            <span class="scenario__head">{ view.say("search.bounds") }</span>
+            { for NUMBERS.iter().map(|(name, max, at)| number(view, name, *max, *at)) }
+            if view.session.bounds.crashes > 0 { { moment(view) } }
+        </div>
+    }
+}
+
+fn number(view: &View<'_>, name: &'static str, max: u8, at: fn(&mut Bounds) -> &mut u8) -> Html {
+    let bounds = view.session.bounds;
+    let current = *at(&mut bounds.clone());
+    let label = match name {
+        "crashes" => "search.crashes",
+        "lost-acks" => "search.lost-acks",
+        "lost-replies" => "search.lost-replies",
+        "published-again" => "search.published-again",
+        _ => "search.given-up",
+    };
+    let act = view.act.clone();
+    Select {
+        label: view.say(label).to_owned(),
+        testid: format!("bounds-{name}"),
+        options: DIGITS[..=usize::from(max)]
+            .iter()
+            .map(|digit| (*digit, *digit))
+            .collect(),
+        current: DIGITS[usize::from(current.min(max))],
+        class: "",
+    }
+    .show(move |value| {
+        let mut next = bounds;
+        *at(&mut next) = value.parse().unwrap_or(0);
+        act.emit(Action::SetBounds(next));
+        true
+    })
+}
+
+fn moment(view: &View<'_>) -> Html {
+    let bounds = view.session.bounds;
+    let words = |moment: CrashAt| match moment {
+        CrashAt::AnyMoment => view.say("search.any-moment"),
+        CrashAt::BeforeAck => view.say("search.before-ack"),
+        CrashAt::BetweenCommits => view.say("search.between-commits"),
+    };
+    let act = view.act.clone();
+    Select {
+        label: view.say("search.crash-at").to_owned(),
+        testid: "bounds-crash-at".to_owned(),
+        options: MOMENTS
+            .iter()
+            .map(|m| (MOMENT_NAMES[*m as usize], words(*m)))
+            .collect(),
+        current: MOMENT_NAMES[bounds.crash_at as usize],
+        class: "",
+    }
+    .show(move |value| {
+        let index = MOMENT_NAMES
+            .iter()
+            .position(|name| *name == value)
+            .unwrap_or(0);
+        act.emit(Action::SetBounds(Bounds {
+            crash_at: MOMENTS[index],
+            ..bounds
+        }));
+        true
+    })
+}
+
+/// What the search of a side has found so far.
+fn result(view: &View<'_>, side: Side) -> Html {
+    let name = side_class(side);
+    let content = match &view.searches.side(side).stand {
+        Stand::Waiting => html! { <span class="faint">{ view.say("search.waiting") }</span> },
+        Stand::Running { states } => {
+            let states = grouped(&states.to_string());
+            html! {
+                <span class="faint">
+                    { view.messages.fill("search.running", &[("states", &states)]) }
+                </span>
+            }
+        }
+        Stand::Failed(why) => html! {
+            <span>{ view.messages.fill("search.failed", &[("why", why)]) }</span>
+        },
+        Stand::Over(findings) => over(view, findings),
+    };
+    html! {
+        <div class={classes!("search", name)} data-testid={format!("search-{name}")}>
+            <h4>{ words::design(view.messages, &view.session.design(side)) }</h4>
+            { content }
+        </div>
+    }
+}
+
+fn over(view: &View<'_>, findings: &Findings) -> Html {
+    let broken = !findings.counterexamples.is_empty();
+    let key = match (findings.exhausted, broken) {
+        (true, false) => "search.holds",
+        (true, true) => "search.breaks",
+        (false, false) => "search.cut",
+        (false, true) => "search.cut-breaks",
+    };
+    let states = grouped(&findings.states.to_string());
+    let schedules = grouped(&findings.schedules);
+    let failing = grouped(&findings.failing);
+    let percent = in_percent(findings.percent);
+    let bounds = in_words(view);
+    let sentence = view.messages.fill(
+        key,
+        &[
+            ("schedules", &schedules),
+            ("failing", &failing),
+            ("percent", &percent),
+            ("states", &states),
+            ("bounds", &bounds),
+        ],
+    );
+    let sign = match (findings.exhausted, broken) {
+        (_, true) => "⚠ ",
+        (true, false) => "✓ ",
+        (false, false) => "… ",
+    };
+    html! {
+        <>
+            <p class={classes!("search__line", broken.then_some("search__line--bad"))}>
+                if broken {
+                    <span class="search__bar" aria-hidden="true">
+                        <i style={format!("width:{:.1}%", findings.percent)} />
+                    </span>
+                }
+                { sign }{ sentence }
+            </p>
+            <div class="search__replays">
+                { for findings.counterexamples.iter().filter_map(|(name, text)| replay(view, name, text)) }
+                { for findings.passing.iter().filter_map(|text| passing(view, text, broken)) }
+            </div>
+        </>
+    }
+}
+
+/// A button that shows the shortest schedule to a verdict.
+fn replay(view: &View<'_>, name: &str, text: &str) -> Option<Html> {
+    let verdict = Verdict::ALL
+        .into_iter()
+        .find(|verdict| verdict.as_str() == name)?;
+    let schedule: Schedule = text.parse().ok()?;
+    let (steps, switches) = (
+        schedule.0.len().to_string(),
+        schedule.switches().to_string(),
+    );
+    let words = view.messages.fill(
+        "search.replay",
+        &[
+            ("verdict", words::verdict_name(view.messages, verdict)),
+            ("steps", &steps),
+            ("switches", &switches),
+        ],
+    );
+    Some(html! {
+        <button class="small" onclick={view.on(Action::Replay(schedule))} data-testid={format!("replay-{name}")}>
+            { words }{ " ▸" }
+        </button>
+    })
+}
+
+/// A button that shows a schedule on which nothing goes wrong. Of interest only where others do.
+fn passing(view: &View<'_>, text: &str, broken: bool) -> Option<Html> {
+    let schedule: Schedule = text.parse().ok().filter(|_| broken)?;
+    let steps = schedule.0.len().to_string();
+    let words = view.messages.fill("search.passing", &[("steps", &steps)]);
+    Some(html! {
+        <button class="small" onclick={view.on(Action::Replay(schedule))} data-testid="replay-passing">
+            { words }{ " ▸" }
+        </button>
+    })
+}
+
+/// The scenario and the bounds in words: what "all schedules" are.
+fn in_words(view: &View<'_>) -> String {
+    let session = view.session;
+    let (deliveries, workers) = (
+        session.scenario.deliveries.to_string(),
+        session.scenario.workers.to_string(),
+    );
+    let mut text = view.messages.fill(
+        "search.within",
+        &[("deliveries", &deliveries), ("workers", &workers)],
+    );
+    for (name, _, at) in NUMBERS {
+        let count = *at(&mut session.bounds.clone());
+        if count == 0 {
+            continue;
+        }
+        let key = match name {
+            "crashes" => "search.within.crashes",
+            "lost-acks" => "search.within.lost-acks",
+            "lost-replies" => "search.within.lost-replies",
+            "published-again" => "search.within.published-again",
+            _ => "search.within.given-up",
+        };
+        text += &view.messages.fill(key, &[("count", &count.to_string())]);
+    }
+    text
+}
+
+/// Digits in groups of three.
+pub fn grouped(digits: &str) -> String {
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share for people: no 0 % for what happens, no 100 % for what may yet not.
+pub fn in_percent(percent: f64) -> String {
+    match percent {
+        p if p > 0.0 && p < 1.0 => "<1".to_owned(),
+        p if p > 99.0 && p < 100.0 => ">99".to_owned(),
+        p => format!("{p:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped_from_the_right() {
+        assert_eq!(grouped("7"), "7");
+        assert_eq!(grouped("5420428"), "5,420,428");
+        assert_eq!(grouped("594628087998"), "594,628,087,998");
+    }
+
+    #[test]
+    fn a_share_is_rounded_to_nothing_or_all_only_if_it_is() {
+        assert_eq!(in_percent(0.0), "0");
+        assert_eq!(in_percent(0.2), "<1");
+        assert_eq!(in_percent(99.7), ">99");
+        assert_eq!(in_percent(100.0), "100");
+    }
+}
