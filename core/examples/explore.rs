@@ -198,7 +198,7 @@ fn print_table(request: &Request, report: &Report, sentences: &[String]) {
     }
     for (found, sentence) in report.counterexamples.iter().zip(sentences) {
         let (steps, switches) = (found.schedule.0.len(), found.schedule.switches());
-        println!("\n{}: {steps} steps, {switches} switches", found.verdict);
+        println!("\n{}: steps {steps}, switches {switches}", found.verdict);
         println!("  {}\n  {sentence}.", found.schedule);
     }
 }

@@ -49,6 +49,9 @@ impl Report {
             (Coverage::Exhausted, true) => {
                 format!("holds in all {schedules} schedules within these bounds")
             }
+            (Coverage::Exhausted, false) if *failing == Count::ZERO => format!(
+                "none of all {schedules} schedules ends in a violation, but one stands on the way"
+            ),
             (Coverage::Exhausted, false) => {
                 let percent = failing.share_of(*schedules) * 100.0;
                 format!(

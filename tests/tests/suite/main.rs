@@ -2,4 +2,5 @@
 
 mod browser;
 mod harness;
+mod papers;
 mod tidy;
