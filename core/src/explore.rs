@@ -147,6 +147,8 @@ pub struct Search<M: Model> {
     /// The node that is being gone on from.
     current: NodeId,
     states_max: u64,
+    /// Whether a state was met that is one too many.
+    is_cut: bool,
     transitions: u64,
 }
 
@@ -178,6 +180,7 @@ impl<M: Model> Search<M> {
             known: BTreeMap::from([(digest.into(), 0)]),
             current: 0,
             states_max,
+            is_cut: false,
             transitions: 0,
         })
     }
@@ -188,7 +191,7 @@ impl<M: Model> Search<M> {
     /// If the machine breaks down. The search is then to be given up.
     pub fn advance(&mut self, steps: u64) -> Result<Coverage> {
         let end = self.transitions.saturating_add(steps);
-        while self.transitions < end {
+        while self.transitions < end && !self.is_cut {
             let Some(node) = self.nodes.get(self.current as usize) else {
                 break;
             };
@@ -196,9 +199,6 @@ impl<M: Model> Search<M> {
                 self.current += 1;
                 continue;
             };
-            if self.is_full() {
-                break;
-            }
             self.try_step(self.current, step)?;
         }
         Ok(self.coverage())
@@ -220,7 +220,7 @@ impl<M: Model> Search<M> {
             .count() as u64;
         match unexplored {
             0 => Coverage::Exhausted,
-            _ if self.is_full() => Coverage::Cut {
+            _ if self.is_cut => Coverage::Cut {
                 states_max: self.states_max,
                 unexplored,
             },
@@ -244,19 +244,19 @@ impl<M: Model> Search<M> {
         steps.any(|step| !step.is_progress())
     }
 
-    fn is_full(&self) -> bool {
-        self.states() >= self.states_max
-    }
-
     fn try_step(&mut self, from: NodeId, step: Step) -> Result<()> {
         self.go_to(from)?;
         self.model.take(step)?;
-        self.transitions += 1;
         let digest = self.model.digest()?;
         let target = match self.known.get(digest.as_slice()) {
             Some(known) => *known,
+            None if self.states() >= self.states_max => {
+                self.is_cut = true;
+                return Ok(());
+            }
             None => self.reach(from, step, digest),
         };
+        self.transitions += 1;
         self.nodes[from as usize].targets.push(target);
         Ok(())
     }

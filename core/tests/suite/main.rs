@@ -5,6 +5,7 @@ mod crash;
 mod determinism;
 #[cfg(not(target_family = "wasm"))]
 mod disk_against_file;
+mod explore;
 mod matrix;
 mod schedules;
 mod sqlite_facts;
