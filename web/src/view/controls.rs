@@ -69,7 +69,7 @@ fn travel(
     });
     html! {
         <button
-            class={class} {disabled} {onclick} aria-label={view.say(key).to_owned()}
+            class={class} {disabled} {onclick}
             data-testid={key.replace("control.", "run-")}
         >
             <span aria-hidden="true">{ sign }</span>
