@@ -10,7 +10,7 @@ use deliver_twice_core::schedule::Schedule;
 use crate::messages::Language;
 use crate::search::messages::MOMENTS;
 use crate::session::{Session, Side, USUAL_BOUNDS, ticket_name, ticket_named};
-use crate::view::search::{MOMENT_NAMES, NUMBERS};
+use crate::view::search::{MOMENT_NAMES, NUMBERS, Number};
 
 /// Why a parameter of an address was not taken over.
 #[derive(Debug)]
@@ -64,13 +64,10 @@ pub fn write(session: &Session) -> String {
     if scenario.task != usual.task {
         query.push_str(&format!("&task={}", scenario.task.as_str()));
     }
-    for (name, _, at) in NUMBERS {
-        let (number, usual) = (
-            *at(&mut session.bounds.clone()),
-            *at(&mut USUAL_BOUNDS.clone()),
-        );
-        if number != usual {
-            query.push_str(&format!("&{name}={number}"));
+    for bound in &NUMBERS {
+        let number = bound.of(session.bounds);
+        if number != bound.of(USUAL_BOUNDS) {
+            query.push_str(&format!("&{}={number}", bound.name));
         }
     }
     if session.bounds.crash_at != USUAL_BOUNDS.crash_at {
@@ -123,11 +120,11 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
                 Some(index) => session.bounds.crash_at = MOMENTS[index],
                 None => bad.push(none_of("crash-at", value, &MOMENT_NAMES.join(", "))),
             },
-            name => match NUMBERS.iter().find(|(number, _, _)| *number == name) {
-                Some((name, max, at)) => {
+            name => match NUMBERS.iter().find(|bound| bound.name == name) {
+                Some(Number { name, max, at }) => {
                     let read = read_number(name, &value, 0, usize::from(*max), &mut bad);
-                    let bound = at(&mut session.bounds);
-                    *bound = read.map_or(*bound, |number| number as u8);
+                    let kept = at(&mut session.bounds);
+                    *kept = read.map_or(*kept, |number| number as u8);
                 }
                 None => read_scenario(&mut session.scenario, name, &value, &mut bad),
             },

@@ -13,14 +13,51 @@ use crate::words;
 
 const DIGITS: [&str; 3] = ["0", "1", "2"];
 
-/// The numbers of the bounds: name in links, greatest value, where it is kept.
-pub const NUMBERS: [(&str, u8, fn(&mut Bounds) -> &mut u8); 5] = [
-    ("crashes", 2, |bounds| &mut bounds.crashes),
-    ("lost-acks", 2, |bounds| &mut bounds.lost_acks),
-    ("lost-replies", 2, |bounds| &mut bounds.lost_replies),
-    ("published-again", 1, |bounds| &mut bounds.published_again),
-    ("given-up", 2, |bounds| &mut bounds.given_up),
+/// One of the numbers of the bounds.
+pub struct Number {
+    /// Its name in links.
+    pub name: &'static str,
+    /// The most that can be asked for.
+    pub max: u8,
+    /// Where it is kept.
+    pub at: fn(&mut Bounds) -> &mut u8,
+}
+
+/// The numbers of the bounds.
+pub const NUMBERS: [Number; 5] = [
+    Number {
+        name: "crashes",
+        max: 2,
+        at: |bounds| &mut bounds.crashes,
+    },
+    Number {
+        name: "lost-acks",
+        max: 2,
+        at: |bounds| &mut bounds.lost_acks,
+    },
+    Number {
+        name: "lost-replies",
+        max: 2,
+        at: |bounds| &mut bounds.lost_replies,
+    },
+    Number {
+        name: "published-again",
+        max: 1,
+        at: |bounds| &mut bounds.published_again,
+    },
+    Number {
+        name: "given-up",
+        max: 2,
+        at: |bounds| &mut bounds.given_up,
+    },
 ];
+
+impl Number {
+    /// Its value in some bounds.
+    pub fn of(&self, mut bounds: Bounds) -> u8 {
+        *(self.at)(&mut bounds)
+    }
+}
 
 /// The moments of a crash by their names in links.
 pub const MOMENT_NAMES: [&str; 3] = ["any-moment", "before-ack", "between-commits"];
@@ -63,16 +100,17 @@ fn bounds(view: &View<'_>) -> Html {
     html! {
         <div class="scenario" role="group" aria-label={view.say("search.bounds").to_owned()}>
             <span class="scenario__head">{ view.say("search.bounds") }</span>
-            { for NUMBERS.iter().map(|(name, max, at)| number(view, name, *max, *at)) }
+            { for NUMBERS.iter().map(|bound| number(view, bound)) }
             if view.session.bounds.crashes > 0 { { moment(view) } }
         </div>
     }
 }
 
-fn number(view: &View<'_>, name: &'static str, max: u8, at: fn(&mut Bounds) -> &mut u8) -> Html {
+fn number(view: &View<'_>, bound: &'static Number) -> Html {
+    let Number { name, max, at } = bound;
     let bounds = view.session.bounds;
-    let current = *at(&mut bounds.clone());
-    let label = match name {
+    let current = bound.of(bounds);
+    let label = match *name {
         "crashes" => "search.crashes",
         "lost-acks" => "search.lost-acks",
         "lost-replies" => "search.lost-replies",
@@ -83,11 +121,11 @@ fn number(view: &View<'_>, name: &'static str, max: u8, at: fn(&mut Bounds) -> &
     Select {
         label: view.say(label).to_owned(),
         testid: format!("bounds-{name}"),
-        options: DIGITS[..=usize::from(max)]
+        options: DIGITS[..=usize::from(*max)]
             .iter()
             .map(|digit| (*digit, *digit))
             .collect(),
-        current: DIGITS[usize::from(current.min(max))],
+        current: DIGITS[usize::from(current.min(*max))],
         class: "",
     }
     .show(move |value| {
@@ -249,12 +287,12 @@ fn in_words(view: &View<'_>) -> String {
         "search.within",
         &[("deliveries", &deliveries), ("workers", &workers)],
     );
-    for (name, _, at) in NUMBERS {
-        let count = *at(&mut session.bounds.clone());
+    for bound in &NUMBERS {
+        let count = bound.of(session.bounds);
         if count == 0 {
             continue;
         }
-        let key = match name {
+        let key = match bound.name {
             "crashes" => "search.within.crashes",
             "lost-acks" => "search.within.lost-acks",
             "lost-replies" => "search.within.lost-replies",
