@@ -3,4 +3,5 @@
 mod browser;
 mod harness;
 mod papers;
+mod search;
 mod tidy;

@@ -9,7 +9,7 @@ use deliver_twice_core::schedule::Schedule;
 use super::messages::{Answer, Findings, Question};
 
 /// The most states a search on the page visits: about what a phone has memory and patience for.
-pub const STATES_MAX: u64 = 60_000;
+pub const STATES_MAX: u64 = 25_000;
 
 /// One side's search.
 struct Job {

@@ -1,0 +1,130 @@
+//! The search of every schedule on the built page: in a worker, in the page's own words, replayed.
+
+use deliver_twice_tests::Page;
+
+const SEARCH_LEFT: &str = "[data-testid=search-left]";
+const SEARCH_RIGHT: &str = "[data-testid=search-right]";
+
+#[track_caller]
+fn open(query: &str) -> Page {
+    let page = Page::open_at(query);
+    page.wait_until(
+        "the page to be there",
+        "document.querySelector('[data-testid=timeline]') !== null",
+    );
+    page
+}
+
+#[track_caller]
+fn wait_row(page: &Page, number: u64) {
+    page.wait_until(
+        &format!("row {number} to be the current one"),
+        &format!(
+            "document.querySelector('[data-testid=row-{number}][aria-current=step]') !== null"
+        ),
+    );
+}
+
+#[test]
+fn every_schedule_is_searched_in_a_worker_that_loads_the_pages_own_module() {
+    let page = open("");
+    page.wait_text(SEARCH_LEFT, "of all 5,594 schedules");
+    page.wait_text(SEARCH_RIGHT, "Holds in all 37,140 schedules");
+    page.wait_text("[data-testid=line-right]", "Holds in all 37,140 schedules");
+    let modules = page.eval(
+        "performance.getEntriesByType('resource').filter(e => e.name.endsWith('.wasm')).length",
+    );
+    assert_eq!(modules, 1, "one module, for the page and its worker");
+    let worker = page
+        .eval("performance.getEntriesByType('resource').some(e => e.name.endsWith('/worker.js'))");
+    assert_eq!(worker, true);
+    assert_eq!(page.console_errors(), [""; 0]);
+}
+
+/// A worker that cannot be loaded is what a sandboxed frame has too.
+#[test]
+fn without_a_worker_the_page_searches_in_slices_itself() {
+    let folder = std::env::temp_dir().join(format!("deliver-twice-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for the page without its worker");
+    let built = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../dist"));
+    for file in built.expect("the built page").map(Result::unwrap) {
+        if file.file_name() != "worker.js" {
+            std::fs::copy(file.path(), folder.join(file.file_name())).expect("a copied file");
+        }
+    }
+    let page = Page::open_folder(&folder);
+    page.wait_text(SEARCH_RIGHT, "Holds in all 37,140 schedules");
+    page.wait_text(SEARCH_LEFT, "of all 5,594 schedules");
+    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
+}
+
+#[test]
+fn a_counterexample_is_replayed_by_one_click_and_the_run_before_is_kept() {
+    let page = open("?left=receipt-first");
+    page.click("[data-testid=replay-lost-effect]");
+    wait_row(&page, 15);
+    page.wait_text("[data-testid=verdict-left]", "Lost effect");
+    assert!(
+        page.eval("location.search")
+            .as_str()
+            .is_some_and(|query| query.contains("xA"))
+    );
+    page.click("[data-testid=branch-1]");
+    page.wait_until(
+        "the opening run to be back",
+        "document.querySelectorAll('tr[data-testid^=row-]').length === 14",
+    );
+    page.click("[data-testid=replay-passing]");
+    page.wait_text("[data-testid=verdict-left]", "Settled");
+}
+
+#[test]
+fn a_change_of_the_bounds_searches_anew_and_stands_in_the_link() {
+    let page = open("");
+    page.wait_text(SEARCH_RIGHT, "Holds in all 37,140 schedules");
+    page.choose("[data-testid=bounds-crashes]", "0");
+    page.wait_text(SEARCH_RIGHT, "Holds in all 384 schedules");
+    page.wait_text(SEARCH_LEFT, "of all 178 schedules");
+    page.reload();
+    page.wait_text(SEARCH_LEFT, "of all 178 schedules");
+}
+
+#[test]
+fn a_search_that_was_cut_never_reads_as_holds() {
+    let page = open(
+        "?left=constraint-arbitration&deliveries=3&workers=3&effects=3&crashes=2&lost-acks=2&lost-replies=2",
+    );
+    page.wait_text(SEARCH_LEFT, "cut at");
+    let text = page.text(SEARCH_LEFT);
+    assert!(
+        text.contains("nothing is claimed about the rest") && !text.contains("Holds"),
+        "{text}"
+    );
+}
+
+#[test]
+fn each_row_says_what_share_of_its_futures_fails_and_where_all_do() {
+    let page = open("");
+    page.wait_text(SEARCH_LEFT, "of all 5,594 schedules");
+    assert_eq!(
+        page.count("td.share"),
+        0,
+        "it gives answers away, so it waits to be asked"
+    );
+    page.click("[data-testid=shares]");
+    page.wait_text("[data-testid=row-0] td.share.left", "58%");
+    page.wait_text("[data-testid=row-8] td.share.left", "100%");
+    page.wait_text("[data-testid=row-8] td.share.right", "0%");
+    let certain = page.eval("document.querySelectorAll('td.share.left[title]').length");
+    assert_eq!(certain, 1, "failure becomes certain at one row");
+}
+
+#[test]
+fn a_cell_of_the_matrix_opens_the_design_the_hazard_and_the_schedule() {
+    let page = open("");
+    page.click("[data-testid=matrix] summary");
+    page.click("[data-testid=cell-ticket-key-second-version]");
+    page.wait_text("[data-testid=verdict-left]", "Lost effect: e2");
+    page.wait_text("[data-testid=scene]", "version");
+    assert_eq!(page.console_errors(), [""; 0]);
+}
