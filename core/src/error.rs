@@ -60,6 +60,15 @@ pub enum Error {
         /// What would have been understood.
         expected: Expected,
     },
+    /// A lesson's file could not be read.
+    BadLesson {
+        /// Which lesson.
+        id: &'static str,
+        /// The key at fault.
+        key: String,
+        /// Why.
+        why: String,
+    },
     /// A schedule names a step that is not enabled at that point.
     NotEnabled {
         /// Which step of the schedule, counted from 1.
@@ -149,6 +158,7 @@ impl fmt::Display for Error {
                     at_char + 1
                 )
             }
+            Error::BadLesson { id, key, why } => write!(f, "lesson {id}: {key}: {why}"),
             Error::NotEnabled {
                 number,
                 wanted,

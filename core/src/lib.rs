@@ -12,6 +12,7 @@ pub mod disk;
 pub mod error;
 pub mod event;
 pub mod explore;
+pub mod lesson;
 pub mod matrix;
 pub mod plan;
 pub mod property;

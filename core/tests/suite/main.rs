@@ -6,6 +6,7 @@ mod determinism;
 #[cfg(not(target_family = "wasm"))]
 mod disk_against_file;
 mod explore;
+mod lessons;
 mod matrix;
 mod schedules;
 mod sqlite_facts;
