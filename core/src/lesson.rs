@@ -5,6 +5,7 @@
 //! question whose answer the laboratory computes; and it has its words in each language.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use crate::design::Design;
 use crate::error::{Error, Result};
@@ -57,7 +58,7 @@ pub enum Asks {
 }
 
 /// A lesson.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lesson {
     /// Its name in links, for ever.
     pub id: &'static str,
@@ -85,6 +86,21 @@ impl Lesson {
     pub fn words(&self, key: &'static str, language: &'static str) -> &'static str {
         self.words.get(&(key, language)).copied().unwrap_or("")
     }
+}
+
+/// The lessons that are built in, in the order in which they teach.
+///
+/// # Panics
+/// If one of them cannot be read, which a test excludes.
+pub fn built_in() -> &'static [Lesson] {
+    static LESSONS: LazyLock<Vec<Lesson>> =
+        LazyLock::new(|| lessons().expect("a test reads every lesson that is built in"));
+    &LESSONS
+}
+
+/// The built-in lesson with this name.
+pub fn named(id: &str) -> Option<&'static Lesson> {
+    built_in().iter().find(|lesson| lesson.id == id)
 }
 
 /// All lessons, in the order in which they teach.

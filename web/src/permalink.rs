@@ -4,12 +4,13 @@
 
 use deliver_twice_core::Error;
 use deliver_twice_core::design::Design;
+use deliver_twice_core::lesson;
 use deliver_twice_core::scenario::{Scenario, TaskRow};
 use deliver_twice_core::schedule::Schedule;
 
 use crate::messages::Language;
 use crate::search::messages::MOMENTS;
-use crate::session::{Session, Side, USUAL_BOUNDS, ticket_name, ticket_named};
+use crate::session::{Action, Guess, Session, Side, USUAL_BOUNDS, ticket_name, ticket_named};
 use crate::view::search::{MOMENT_NAMES, NUMBERS, Number};
 
 /// Why a parameter of an address was not taken over.
@@ -37,6 +38,10 @@ pub enum Why {
 
 /// The query for a session, question mark included.
 pub fn write(session: &Session) -> String {
+    if let Some(lesson) = session.lesson.filter(|_| session.is_asked()) {
+        // The question stands for everything: nothing in the address may give its answer away.
+        return format!("?lesson={}&lang={}", lesson.id, session.language.tag());
+    }
     let usual = Scenario::default();
     let Session {
         designs: [left, right],
@@ -76,6 +81,9 @@ pub fn write(session: &Session) -> String {
             MOMENT_NAMES[session.bounds.crash_at as usize]
         ));
     }
+    if let Some(lesson) = session.lesson {
+        query.push_str(&format!("&lesson={}", lesson.id));
+    }
     if session.shown == Side::Right {
         query.push_str("&side=right");
     }
@@ -92,6 +100,16 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
     let mut bad = vec![];
     let mut at = None;
     let mut has_schedule = false;
+    // A lesson comes first, wherever it stands: what else is in the address is a change of it.
+    for (_, id) in pairs(query).filter(|(name, _)| name == "lesson") {
+        match lesson::named(&id) {
+            Some(lesson) => session = session.after(Action::Teach(lesson)),
+            None => {
+                let names: Vec<&str> = lesson::built_in().iter().map(|l| l.id).collect();
+                bad.push(none_of("lesson", id, &names.join(", ")));
+            }
+        }
+    }
     for (name, value) in pairs(query) {
         match name.as_str() {
             "left" => read_design(&mut session, Side::Left, &value, &mut bad),
@@ -99,6 +117,7 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
             "seq" => match value.parse::<Schedule>() {
                 Ok(schedule) => {
                     session.schedule = schedule;
+                    session.guess = Guess::Skipped;
                     has_schedule = true;
                 }
                 Err(error) => bad.push(BadParameter {
@@ -106,6 +125,7 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
                     why: Why::Unreadable(error),
                 }),
             },
+            "lesson" => {}
             "at" => at = read_number("at", &value, 0, Schedule::STEPS_MAX, &mut bad),
             "lang" => match Language::from_tag(&value) {
                 Some(language) => session.language = language,
@@ -255,7 +275,6 @@ fn decoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Action;
     use deliver_twice_core::design;
     use deliver_twice_core::scenario::{Bounds, CrashAt, Ticket};
 
@@ -284,6 +303,29 @@ mod tests {
             let (read, bad) = read(&write(&session), Language::English);
             assert!(bad.is_empty());
             assert_eq!(read, session);
+        }
+    }
+
+    #[test]
+    fn every_lesson_has_a_short_link_at_its_question_and_after_it() {
+        for lesson in lesson::built_in() {
+            let mut asked = Session::opening(Language::Chinese).after(Action::Teach(lesson));
+            asked.branches.clear();
+            let gone_on = asked.after(Action::Answer(Guess::Skipped));
+            for session in [asked, gone_on] {
+                let link = write(&session);
+                assert!(link.len() < 300, "{link}");
+                let (read, bad) = read(&link, Language::English);
+                assert!(bad.is_empty(), "{link}");
+                assert_eq!(
+                    Session {
+                        branches: vec![],
+                        ..read
+                    },
+                    session,
+                    "{link}"
+                );
+            }
         }
     }
 

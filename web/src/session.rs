@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use deliver_twice_core::design::{Design, Nonsense};
+use deliver_twice_core::lesson::Lesson;
 use deliver_twice_core::scenario::{Bounds, Scenario, TaskRow, Ticket};
 use deliver_twice_core::schedule::{Schedule, Step};
 use yew::Reducible;
@@ -32,6 +33,17 @@ pub enum Viewer {
     Worker(u8),
 }
 
+/// How the visitor stands to the question of the lesson.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guess {
+    /// It waits for an answer, and what would give the answer away is not shown.
+    Asked,
+    /// There is no question, or the visitor went on without.
+    Skipped,
+    /// This was the answer.
+    Given(u32),
+}
+
 /// What the visitor is looking at. All of it but the branches, the viewer and the playing is in the link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
@@ -41,6 +53,10 @@ pub struct Session {
     pub scenario: Scenario,
     /// Which faults the search of every schedule may use.
     pub bounds: Bounds,
+    /// The lesson that is taught, if it is one.
+    pub lesson: Option<&'static Lesson>,
+    /// How the visitor stands to its question.
+    pub guess: Guess,
     /// The moves so far, for both.
     pub schedule: Schedule,
     /// How many of the moves are carried out; the others are shown as what came next.
@@ -89,6 +105,10 @@ pub enum Action {
         /// The schedule.
         schedule: Schedule,
     },
+    /// Opens a lesson, at its question.
+    Teach(&'static Lesson),
+    /// Answers the lesson's question, or goes on without.
+    Answer(Guess),
     /// Shows or hides the shares of failing futures.
     ShowShares(bool),
     /// Chooses the language.
@@ -130,6 +150,8 @@ impl Session {
             ],
             scenario: Scenario::default(),
             bounds: USUAL_BOUNDS,
+            lesson: None,
+            guess: Guess::Skipped,
             schedule: schedule.parse().expect("a schedule written here"),
             cursor: 8,
             language,
@@ -156,12 +178,30 @@ impl Session {
             && self.schedule == opening.schedule
     }
 
+    /// Whether a question waits, so that what gives its answer away is to be kept back.
+    pub fn is_asked(&self) -> bool {
+        self.guess == Guess::Asked
+    }
+
     /// The session after an action. Total: an action that makes no sense changes nothing.
     pub fn after(&self, action: Action) -> Session {
+        let goes_on = matches!(
+            action,
+            Action::Take(_)
+                | Action::GoTo(1..)
+                | Action::Replay(_)
+                | Action::TakeBranch(_)
+                | Action::Play(true)
+                | Action::Restart
+        );
         let mut next = Session {
             refused: None,
             ..self.clone()
         };
+        // Whoever goes on without answering need not be asked any more.
+        if goes_on && next.is_asked() {
+            next.guess = Guess::Skipped;
+        }
         match action {
             Action::Take(step) => next.take(step),
             Action::GoTo(cursor) => next.cursor = cursor.min(next.schedule.0.len()),
@@ -178,10 +218,17 @@ impl Session {
                 bounds,
                 schedule,
             } => {
+                next.lesson = None;
+                next.guess = Guess::Skipped;
                 next.designs[Side::Left as usize] = design;
                 next.set_scenario(scenario);
                 next.bounds = bounds;
                 next.replay(schedule);
+            }
+            Action::Teach(lesson) => next.teach(lesson),
+            Action::Answer(guess) => {
+                next.guess = guess;
+                next.cursor = next.schedule.0.len();
             }
             Action::ShowShares(shown) => next.shows_shares = shown,
             Action::SetLanguage(language) => next.language = language,
@@ -222,6 +269,18 @@ impl Session {
             self.schedule.0.push(step);
         }
         self.cursor += 1;
+    }
+
+    /// Opens a lesson, at its question.
+    fn teach(&mut self, lesson: &'static Lesson) {
+        self.designs = lesson.designs;
+        self.set_scenario(lesson.scenario);
+        self.bounds = lesson.bounds;
+        self.replay(lesson.schedule.clone());
+        self.cursor = 0;
+        self.lesson = Some(lesson);
+        self.guess = Guess::Asked;
+        self.shows_shares = false;
     }
 
     /// Shows a schedule from its first step to its last.

@@ -15,6 +15,7 @@ pub mod detail;
 pub mod footer;
 pub mod header;
 pub mod key_list;
+pub mod lesson;
 pub mod matrix;
 pub mod scene;
 pub mod search;

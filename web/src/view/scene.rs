@@ -3,7 +3,7 @@
 use deliver_twice_core::scenario::{Scenario, TaskRow, Ticket};
 use yew::prelude::*;
 
-use super::{Select, View, designs, is_wide};
+use super::{Select, View, designs, is_wide, lesson};
 use crate::session::{Action, Side, ticket_name, ticket_named, with_number, with_task};
 
 /// The scene.
@@ -20,17 +20,22 @@ pub fn show(view: &View<'_>) -> Html {
     };
     html! {
         <>
-            <section class="scene">
-                <h2 data-testid="scene">{ title }</h2>
-                <p>
-                    { text }
-                    if !session.is_opening() {
-                        <button
-                            class="quiet" onclick={view.on(Action::Reopen)} data-testid="reopen"
-                        >{ view.say("scene.reopen") }</button>
-                    }
-                </p>
-            </section>
+            { lesson::chooser(view) }
+            if let Some(taught) = session.lesson {
+                { lesson::show(view, taught) }
+            } else {
+                <section class="scene">
+                    <h2 data-testid="scene">{ title }</h2>
+                    <p>
+                        { text }
+                        if !session.is_opening() {
+                            <button
+                                class="quiet" onclick={view.on(Action::Reopen)} data-testid="reopen"
+                            >{ view.say("scene.reopen") }</button>
+                        }
+                    </p>
+                </section>
+            }
             <details class="settings" open={is_wide()}>
                 <summary>{ view.say("scenario") }</summary>
                 <div class="scenario" role="group" aria-label={view.say("scenario").to_owned()}>

@@ -64,6 +64,9 @@ pub const MOMENT_NAMES: [&str; 3] = ["any-moment", "before-ack", "between-commit
 
 /// The bounds and what the search found, for both sides.
 pub fn show(view: &View<'_>) -> Html {
+    if view.session.is_asked() {
+        return html! {};
+    }
     html! {
         <section class="searches" aria-label={view.say("search").to_owned()}>
             <h3>{ view.say("search") }</h3>
@@ -76,6 +79,7 @@ pub fn show(view: &View<'_>) -> Html {
 /// What the search of a side has come to, in as few words as will do: the rest is further down.
 pub fn line(view: &View<'_>, side: Side) -> Html {
     let words = match &view.searches.side(side).stand {
+        _ if view.session.is_asked() => return html! {},
         Stand::Waiting | Stand::Failed(_) => return html! {},
         Stand::Running { states } => view.messages.fill(
             "search.running",

@@ -11,14 +11,19 @@ use deliver_twice_core::state::State;
 use deliver_twice_core::system;
 use yew::prelude::*;
 
-use super::{View, chip, hourglass, search, side_class, worker_class};
+use super::{View, chip, hourglass, lesson, search, side_class, worker_class};
 use crate::comparison::SideRun;
 use crate::session::{Action, Side};
 use crate::words;
 
 /// The timeline.
 pub fn show(view: &View<'_>) -> Html {
-    let moves = view.session.schedule.0.len();
+    // While a question waits, what comes next is not shown.
+    let moves = if view.session.is_asked() {
+        0
+    } else {
+        view.session.schedule.0.len()
+    };
     let workers = view.session.scenario.workers;
     html! {
         <div class="timeline" style={format!("--workers:{workers}")} data-testid="timeline">
@@ -35,7 +40,7 @@ pub fn show(view: &View<'_>) -> Html {
                     { for (1..=moves).map(|number| row(view, number)) }
                 </tbody>
             </table>
-            if moves == 0 { <p class="timeline__empty">{ view.say("table.empty") }</p> }
+            if view.session.schedule.0.is_empty() { <p class="timeline__empty">{ view.say("table.empty") }</p> }
         </div>
     }
 }
@@ -157,6 +162,7 @@ fn middle(view: &View<'_>, number: usize) -> Html {
                     <span class="move__word">{ view.say("table.start") }</span>
                 }
             </span>
+            { lesson::flag(view, number) }
             if view.run.parting == Some(number) {
                 <span class="move__parting" data-testid="parting">{ view.say("table.parting") }</span>
             }
