@@ -10,6 +10,9 @@ use crate::wait::PATIENCE;
 /// What chromedriver prints before its port once it accepts sessions.
 const STARTED: &str = "started successfully on port ";
 
+/// How often it is started before that counts as a failure.
+const STARTS_MAX: usize = 5;
+
 /// A running chromedriver. Dropping it ends the process.
 pub struct Driver {
     process: Child,
@@ -22,6 +25,13 @@ impl Driver {
     /// # Panics
     /// If it cannot be started.
     pub fn start() -> Driver {
+        // It picks a free port for one version of IP and gives up if the other has it in use.
+        let started = (0..STARTS_MAX).find_map(|_| Driver::try_start());
+        started.expect("chromedriver says its port soon after it starts")
+    }
+
+    /// Starts it once; `None` if it ended before it said its port.
+    fn try_start() -> Option<Driver> {
         let program = env::var_os("CHROMEDRIVER").unwrap_or_else(|| "chromedriver".into());
         let mut command = Command::new(&program);
         command
@@ -36,9 +46,8 @@ impl Driver {
         });
         let output = process.stdout.take().expect("standard output is piped");
         let mut driver = Driver { process, port: 0 };
-        let announced = announced_port(output).recv_timeout(PATIENCE);
-        driver.port = announced.expect("chromedriver says its port soon after it starts");
-        driver
+        driver.port = announced_port(output).recv_timeout(PATIENCE).ok()?;
+        Some(driver)
     }
 
     /// The address to which sessions are posted.

@@ -2,6 +2,8 @@
 
 mod app;
 mod comparison;
+#[cfg(test)]
+mod golden;
 mod keys;
 mod messages;
 mod permalink;

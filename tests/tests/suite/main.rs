@@ -2,6 +2,7 @@
 
 mod browser;
 mod harness;
+mod lessons;
 mod papers;
 mod search;
 mod tidy;
