@@ -8,6 +8,7 @@ pub mod broker;
 pub mod cause;
 pub mod contract;
 pub mod design;
+pub mod diagnosis;
 pub mod disk;
 pub mod error;
 pub mod event;

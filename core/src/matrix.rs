@@ -4,10 +4,8 @@ use std::fmt::{self, Write as _};
 
 use crate::design::{Design, PRESETS};
 use crate::error::Result;
-use crate::explore::{Count, Exploration};
-use crate::property::Verdict;
+use crate::explore::{Count, Counterexample, Exploration};
 use crate::scenario::{Bounds, CrashAt, Scenario, TaskRow, Ticket};
-use crate::schedule::Schedule;
 
 /// Something that happens to consumers.
 #[derive(Clone, Copy, Debug)]
@@ -125,10 +123,8 @@ pub struct Cell {
     pub schedules: Count,
     /// Those that end with something violated.
     pub failing: Count,
-    /// Every verdict that stands in some state, the most urgent first.
-    pub verdicts: Vec<Verdict>,
-    /// The shortest schedule to the most urgent verdict.
-    pub counterexample: Option<Schedule>,
+    /// For every verdict that stands in some state, the most urgent first, the shortest schedule to it.
+    pub counterexamples: Vec<Counterexample>,
 }
 
 impl fmt::Display for Cell {
@@ -141,13 +137,13 @@ impl fmt::Display for Cell {
             ..
         } = self;
         write!(f, "{design:26}{hazard:24}{failing:>6} of {schedules:>6}")?;
-        match &self.counterexample {
-            Some(counterexample) => {
-                let names: Vec<&str> = self.verdicts.iter().map(|v| v.as_str()).collect();
-                write!(f, "  {}  {counterexample}", names.join(","))
-            }
-            None if self.occurs => f.write_str("  holds"),
-            None => f.write_str("  cannot-occur"),
+        for Counterexample { verdict, schedule } in &self.counterexamples {
+            write!(f, "  {verdict} {schedule}")?;
+        }
+        match (self.counterexamples.is_empty(), self.occurs) {
+            (false, _) => Ok(()),
+            (true, true) => f.write_str("  holds"),
+            (true, false) => f.write_str("  cannot-occur"),
         }
     }
 }
@@ -167,16 +163,7 @@ pub fn cell(design: Design, name: &'static str, hazard: &Hazard) -> Result<Cell>
         occurs: hazard.bounds == Bounds::NONE || exploration.meets_a_fault(),
         schedules: report.schedules,
         failing: report.failing,
-        verdicts: report
-            .counterexamples
-            .iter()
-            .map(|found| found.verdict)
-            .collect(),
-        counterexample: report
-            .counterexamples
-            .into_iter()
-            .next()
-            .map(|found| found.schedule),
+        counterexamples: report.counterexamples,
     })
 }
 
@@ -218,12 +205,12 @@ pub fn as_markdown(cells: &[Cell]) -> String {
 }
 
 fn in_words(cell: &Cell) -> String {
-    let Some(verdict) = cell.verdicts.first() else {
+    let Some(found) = cell.counterexamples.first() else {
         return if cell.occurs { "✓" } else { "–" }.to_owned();
     };
     format!(
         "**{}** {}/{}",
-        verdict.as_str().replace('-', " "),
+        found.verdict.as_str().replace('-', " "),
         cell.failing,
         cell.schedules
     )

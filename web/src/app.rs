@@ -151,6 +151,7 @@ fn Lab(props: &LabProps) -> Html {
                 { view::search::show(&view) }
                 { view::detail::show(&view) }
                 { view::tables::show(&view) }
+                { view::diagnosis::show(&view) }
                 { view::matrix::show(&view) }
             </main>
             { view::footer::show(&view) }

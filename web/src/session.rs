@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use deliver_twice_core::design::{Design, Nonsense};
+use deliver_twice_core::diagnosis::Symptom;
 use deliver_twice_core::lesson::Lesson;
 use deliver_twice_core::scenario::{Bounds, Scenario, TaskRow, Ticket};
 use deliver_twice_core::schedule::{Schedule, Step};
@@ -73,6 +74,8 @@ pub struct Session {
     pub is_playing: bool,
     /// Whether the list of keys is shown.
     pub shows_keys: bool,
+    /// What the visitor sees in production and wants explained.
+    pub symptom: Option<&'static Symptom>,
     /// Whether each row says what share of its futures ends badly. It gives answers away.
     pub shows_shares: bool,
     /// The side whose last choice was refused, and why.
@@ -109,6 +112,8 @@ pub enum Action {
     Teach(&'static Lesson),
     /// Answers the lesson's question, or goes on without.
     Answer(Guess),
+    /// Picks what is seen in production.
+    Diagnose(Option<&'static Symptom>),
     /// Shows or hides the shares of failing futures.
     ShowShares(bool),
     /// Chooses the language.
@@ -160,6 +165,7 @@ impl Session {
             viewer: Viewer::Committed,
             is_playing: false,
             shows_keys: false,
+            symptom: None,
             shows_shares: false,
             refused: None,
         }
@@ -230,6 +236,7 @@ impl Session {
                 next.guess = guess;
                 next.cursor = next.schedule.0.len();
             }
+            Action::Diagnose(symptom) => next.symptom = symptom,
             Action::ShowShares(shown) => next.shows_shares = shown,
             Action::SetLanguage(language) => next.language = language,
             Action::Show(side) => next.shown = side,

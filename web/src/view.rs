@@ -12,6 +12,7 @@ use deliver_twice_core::broker::WorkerId;
 pub mod controls;
 pub mod designs;
 pub mod detail;
+pub mod diagnosis;
 pub mod footer;
 pub mod header;
 pub mod key_list;

@@ -3,6 +3,7 @@
 mod contract;
 mod crash;
 mod determinism;
+mod diagnosis;
 #[cfg(not(target_family = "wasm"))]
 mod disk_against_file;
 mod explore;

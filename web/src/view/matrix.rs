@@ -1,6 +1,7 @@
 //! Every named design against every hazard, as the core's search found it; each cell can be replayed here.
 
 use deliver_twice_core::design::{Design, PRESETS};
+use deliver_twice_core::diagnosis::hazard_named;
 use deliver_twice_core::matrix::HAZARDS;
 use deliver_twice_core::property::Verdict;
 use deliver_twice_core::schedule::Schedule;
@@ -14,44 +15,61 @@ use crate::words;
 const MATRIX: &str = include_str!("../../../core/tests/golden/matrix.txt");
 
 /// A cell as the file has it.
-struct Cell<'a> {
-    design: &'a str,
-    hazard: &'a str,
-    failing: &'a str,
-    schedules: &'a str,
-    /// `holds`, `cannot-occur`, or the verdicts joined by commas.
-    outcome: &'a str,
-    counterexample: Option<Schedule>,
+pub struct Cell {
+    /// The preset's name.
+    pub design: &'static str,
+    /// The hazard's name.
+    pub hazard: &'static str,
+    failing: &'static str,
+    schedules: &'static str,
+    /// Whether the hazard can befall the design at all.
+    occurs: bool,
+    /// For each verdict the shortest schedule to it, the most urgent first.
+    pub counterexamples: Vec<(Verdict, Schedule)>,
 }
 
-impl<'a> Cell<'a> {
-    fn read(line: &'a str) -> Option<Self> {
+impl Cell {
+    fn read(line: &'static str) -> Option<Self> {
         let mut words = line.split_whitespace();
         let (design, hazard) = (words.next()?, words.next()?);
         let (failing, _of, schedules) = (words.next()?, words.next()?, words.next()?);
-        let outcome = words.next()?;
-        let counterexample = words.next().and_then(|text| text.parse().ok());
+        let rest: Vec<&str> = words.collect();
+        let found = |pair: &[&str]| {
+            let verdict = Verdict::ALL
+                .into_iter()
+                .find(|verdict| verdict.as_str() == pair[0])?;
+            Some((verdict, pair[1].parse().ok()?))
+        };
         Some(Cell {
             design,
             hazard,
             failing,
             schedules,
-            outcome,
-            counterexample,
+            occurs: rest.first() != Some(&"cannot-occur"),
+            counterexamples: rest.chunks_exact(2).filter_map(found).collect(),
         })
     }
 
-    fn verdict(&self) -> Option<Verdict> {
-        let first = self.outcome.split(',').next()?;
-        Verdict::ALL
-            .into_iter()
-            .find(|verdict| verdict.as_str() == first)
+    /// The action that opens this cell's design under its hazard, on a schedule.
+    pub fn open(&self, schedule: Schedule) -> Option<Action> {
+        let hazard = hazard_named(self.hazard)?;
+        Some(Action::Open {
+            design: Design::preset(self.design)?,
+            scenario: hazard.scenario,
+            bounds: hazard.bounds,
+            schedule,
+        })
     }
+}
+
+/// Every cell of the file.
+pub fn cells() -> Vec<Cell> {
+    MATRIX.lines().filter_map(Cell::read).collect()
 }
 
 /// The matrix.
 pub fn show(view: &View<'_>) -> Html {
-    let cells: Vec<Cell<'_>> = MATRIX.lines().filter_map(Cell::read).collect();
+    let cells = cells();
     html! {
         <details class="matrix" data-testid="matrix">
             <summary>{ view.say("matrix") }</summary>
@@ -69,7 +87,7 @@ pub fn show(view: &View<'_>) -> Html {
     }
 }
 
-fn row(view: &View<'_>, design: &'static str, cells: &[Cell<'_>]) -> Html {
+fn row(view: &View<'_>, design: &'static str, cells: &[Cell]) -> Html {
     html! {
         <tr>
             <th scope="row">{ view.messages.get(words::preset_key(design)) }</th>
@@ -78,11 +96,11 @@ fn row(view: &View<'_>, design: &'static str, cells: &[Cell<'_>]) -> Html {
     }
 }
 
-fn show_cell(view: &View<'_>, cell: &Cell<'_>) -> Html {
-    let Some((verdict, schedule)) = cell.verdict().zip(cell.counterexample.clone()) else {
-        let (key, sign) = match cell.outcome {
-            "holds" => ("matrix.holds", "✓"),
-            _ => ("matrix.cannot-occur", "–"),
+fn show_cell(view: &View<'_>, cell: &Cell) -> Html {
+    let Some((verdict, schedule)) = cell.counterexamples.first() else {
+        let (key, sign) = match cell.occurs {
+            true => ("matrix.holds", "✓"),
+            false => ("matrix.cannot-occur", "–"),
         };
         let schedules = grouped(cell.schedules);
         let title = view.messages.fill(key, &[("schedules", &schedules)]);
@@ -92,17 +110,7 @@ fn show_cell(view: &View<'_>, cell: &Cell<'_>) -> Html {
             </td>
         };
     };
-    let hazard = HAZARDS
-        .into_iter()
-        .find(|hazard| hazard.name == cell.hazard);
-    let action = Design::preset(cell.design)
-        .zip(hazard)
-        .map(|(design, hazard)| Action::Open {
-            design,
-            scenario: hazard.scenario,
-            bounds: hazard.bounds,
-            schedule,
-        });
+    let action = cell.open(schedule.clone());
     let act = view.act.clone();
     let onclick = Callback::from(move |_: MouseEvent| {
         if let Some(action) = &action {
@@ -112,7 +120,7 @@ fn show_cell(view: &View<'_>, cell: &Cell<'_>) -> Html {
     html! {
         <td class="matrix__bad">
             <button {onclick} data-testid={format!("cell-{}-{}", cell.design, cell.hazard)}>
-                { words::verdict_name(view.messages, verdict) }
+                { words::verdict_name(view.messages, *verdict) }
                 <small>{ format!("{}/{}", grouped(cell.failing), grouped(cell.schedules)) }</small>
             </button>
         </td>
@@ -120,7 +128,7 @@ fn show_cell(view: &View<'_>, cell: &Cell<'_>) -> Html {
 }
 
 /// The key of a hazard's name.
-fn hazard_key(name: &str) -> &'static str {
+pub fn hazard_key(name: &str) -> &'static str {
     const KEYS: [&str; 10] = [
         "hazard.race",
         "hazard.crash-after-commit",
@@ -145,15 +153,23 @@ mod tests {
 
     #[test]
     fn every_cell_of_the_file_is_read_and_every_failure_can_be_replayed() {
-        let cells: Vec<Cell<'_>> = MATRIX.lines().filter_map(Cell::read).collect();
+        let cells = cells();
         assert_eq!(cells.len(), PRESETS.len() * HAZARDS.len());
         for cell in &cells {
+            let line = MATRIX
+                .lines()
+                .find(|line| line.contains(cell.design) && line.contains(cell.hazard));
+            let is_fine = line.is_some_and(|l| l.ends_with("holds") || l.ends_with("cannot-occur"));
             assert_eq!(
-                cell.verdict().is_some(),
-                cell.counterexample.is_some(),
-                "{}",
-                cell.design
+                is_fine,
+                cell.counterexamples.is_empty(),
+                "{} {}",
+                cell.design,
+                cell.hazard
             );
+            for (_, schedule) in &cell.counterexamples {
+                assert!(cell.open(schedule.clone()).is_some());
+            }
             hazard_key(cell.hazard);
         }
     }
