@@ -13,6 +13,7 @@ pub mod disk;
 pub mod error;
 pub mod event;
 pub mod explore;
+pub mod export;
 pub mod lesson;
 pub mod matrix;
 pub mod plan;

@@ -157,6 +157,17 @@ impl Run {
         }
     }
 
+    /// The run without the rows at which nothing happened: its steps are a schedule for
+    /// [`Run::exact`].
+    pub fn taken(&self) -> Run {
+        let is_taken = |frame: &&Frame| matches!(frame.moved, Moved::Changed(_));
+        Run {
+            start: Rc::clone(&self.start),
+            enabled: self.enabled.clone(),
+            frames: self.frames.iter().filter(is_taken).cloned().collect(),
+        }
+    }
+
     /// The violations after the last step.
     pub fn violations(&self) -> &[Violation] {
         self.frames.last().map_or(&[], |frame| &frame.violations)

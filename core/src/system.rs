@@ -904,7 +904,7 @@ fn acquainted(connection: DiskConnection) -> Result<DiskConnection> {
 }
 
 /// The tenant that the laboratory's ticket belongs to.
-const TENANT: &str = "tenant-1";
+pub(crate) const TENANT: &str = "tenant-1";
 
 /// Creates the tables that the plan needs, and what the scenario finds in them.
 fn set_up(operator: &DiskConnection, plan: &Plan, scenario: &Scenario) -> rusqlite::Result<()> {

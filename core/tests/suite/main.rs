@@ -7,7 +7,12 @@ mod diagnosis;
 #[cfg(not(target_family = "wasm"))]
 mod disk_against_file;
 mod explore;
+mod export;
 mod lessons;
 mod matrix;
+#[path = "../golden/export/run_check_then_insert.rs"]
+mod run_check_then_insert;
+#[path = "../golden/export/run_constraint_arbitration.rs"]
+mod run_constraint_arbitration;
 mod schedules;
 mod sqlite_facts;

@@ -1,0 +1,269 @@
+//! What every format tells: who did what at which step, and what SQLite answered.
+
+use crate::broker::{DeliveryId, Place, WorkerId};
+use crate::cause::{explain, holder_name};
+use crate::design::Design;
+use crate::disk::ConnectionId;
+use crate::plan::{Meaning, Role};
+use crate::property::Violation;
+use crate::run::{Frame, Moved, Run};
+use crate::schedule::{Schedule, Step};
+use crate::schema;
+use crate::sql::{Answer, RefusalKind};
+use crate::state::State;
+use crate::system::{Action, Change, Heard, Ran, Statement, System};
+
+/// A run without the rows at which nothing happened.
+pub(super) struct Story<'a> {
+    /// The machine that carried it out.
+    pub system: &'a System,
+    /// The steps that did something.
+    pub run: Run,
+}
+
+/// One step of a story.
+pub(super) struct Line<'a> {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The row of the run.
+    pub frame: &'a Frame,
+    /// What it did.
+    pub change: &'a Change,
+    /// Who did it: a worker's letter, or who stands outside.
+    pub who: String,
+    /// The statement with its values, if one was run.
+    pub sql: Option<String>,
+    /// What SQLite answered, or what happened instead.
+    pub answer: String,
+    /// What is violated after it and was not before.
+    pub breaches: Vec<&'a Violation>,
+}
+
+impl<'a> Story<'a> {
+    pub fn of(system: &'a System, run: &Run) -> Self {
+        Story {
+            system,
+            run: run.taken(),
+        }
+    }
+
+    pub fn design(&self) -> Design {
+        self.system.plan().design
+    }
+
+    /// The schedule that replays it.
+    pub fn schedule(&self) -> Schedule {
+        Schedule(self.run.frames.iter().map(|frame| frame.step).collect())
+    }
+
+    /// The design and the schedule, in one line.
+    pub fn title(&self) -> String {
+        format!("{}, {}", self.design(), self.schedule())
+    }
+
+    /// The steps, in order.
+    pub fn lines(&self) -> Vec<Line<'_>> {
+        (1..=self.run.frames.len())
+            .map(|number| self.line(number))
+            .collect()
+    }
+
+    fn line(&self, number: usize) -> Line<'_> {
+        let frame = &self.run.frames[number - 1];
+        let Moved::Changed(change) = &frame.moved else {
+            unreachable!("a story has only steps that did something")
+        };
+        let before = match number {
+            1 => &[][..],
+            _ => &self.run.frames[number - 2].violations[..],
+        };
+        let new = |violation: &&Violation| !before.contains(violation);
+        Line {
+            number,
+            frame,
+            change,
+            who: who(frame.step),
+            sql: statement(&change.action).map(with_literals),
+            answer: said(frame, change, self.run.state_after(number - 1)),
+            breaches: frame.violations.iter().filter(new).collect(),
+        }
+    }
+
+    /// Each violation after the last step with its cause, or that there is none.
+    pub fn verdicts(&self) -> Vec<String> {
+        let told = |violation: &Violation| {
+            let cause = explain(self.system, &self.run, violation);
+            format!("{}: {cause}", violation.verdict())
+        };
+        match self.run.violations() {
+            [] => vec!["no property is violated".to_owned()],
+            violations => violations.iter().map(told).collect(),
+        }
+    }
+}
+
+/// Who does a step.
+fn who(step: Step) -> String {
+    match step {
+        Step::Deliver(_) => "broker".to_owned(),
+        Step::AddTicket => "operator".to_owned(),
+        Step::PublishAgain(_) => "producer".to_owned(),
+        Step::Work(worker)
+        | Step::LoseAck(worker)
+        | Step::LoseReply(worker)
+        | Step::GiveUp(worker)
+        | Step::Crash(worker) => worker.to_string(),
+    }
+}
+
+/// The statement that a step ran, if it ran one.
+pub(super) fn statement(action: &Action) -> Option<&Statement> {
+    match action {
+        Action::Ran(ran) => Some(&ran.statement),
+        Action::TicketAdded(statement) => Some(statement),
+        _ => None,
+    }
+}
+
+/// The statement as it could be typed. Parameters stand in the order of their values, each once.
+pub(super) fn with_literals(statement: &Statement) -> String {
+    let mut text = String::new();
+    let mut rest = statement.sql;
+    for (name, value) in &statement.values {
+        if let Some((head, tail)) = rest.split_once(name) {
+            text.push_str(head);
+            text.push_str(&schema::literal(value));
+            rest = tail;
+        }
+    }
+    text + rest
+}
+
+/// A delivery's name: its event, and which copy of it it is.
+pub(super) fn delivery_name(state: &State, id: DeliveryId) -> String {
+    let event = state.broker.delivery(id).event;
+    let earlier = state
+        .broker
+        .deliveries()
+        .take_while(|(other, _)| *other <= id);
+    let copy = earlier.filter(|(_, copy)| copy.event == event).count();
+    format!("{event}#{copy}")
+}
+
+/// The names of connections, joined.
+pub(super) fn names(holders: &[ConnectionId]) -> String {
+    let names: Vec<String> = holders.iter().map(|id| holder_name(*id)).collect();
+    names.join(" and ")
+}
+
+/// What a step came to.
+fn said(frame: &Frame, change: &Change, before: &State) -> String {
+    let state = &frame.state;
+    let name = |id: &DeliveryId| delivery_name(state, *id);
+    match &change.action {
+        Action::Delivered {
+            delivery,
+            attempt,
+            redelivered,
+        } => {
+            let worker = frame.step.worker().expect("a delivery goes to a worker");
+            let flag = if *redelivered { ", redelivered" } else { "" };
+            format!(
+                "hands {} to {worker}, attempt {attempt}{flag}",
+                name(delivery)
+            )
+        }
+        Action::ReadFlag { redelivered, means } => {
+            format!("redelivered is {redelivered}{}", meaning(*means, false))
+        }
+        Action::Ran(ran) => heard(ran, was_acked(frame, before)),
+        Action::Acked { delivery } => format!("acks {}", name(delivery)),
+        Action::AckLost { delivery, place } => {
+            let (name, place) = (name(delivery), placed(*place));
+            format!("acks {name}, and the ack is lost: {place}")
+        }
+        Action::GaveBack { delivery, place } => {
+            format!("gives {} back: {}", name(delivery), placed(*place))
+        }
+        Action::GaveUp { means } => {
+            let meaning = meaning(*means, was_acked(frame, before));
+            format!("gives up waiting{meaning}")
+        }
+        Action::Crashed {
+            delivery,
+            place,
+            in_transaction,
+        } => {
+            let lost = if *in_transaction {
+                "; its transaction is gone"
+            } else {
+                ""
+            };
+            format!("crashes{lost}; {} {}", name(delivery), placed(*place))
+        }
+        Action::TicketAdded(_) => answer(&Answer::Changed(1)),
+        Action::Published { delivery } => format!("publishes {}", name(delivery)),
+    }
+}
+
+/// Whether the worker of a step had acked its delivery before.
+fn was_acked(frame: &Frame, before: &State) -> bool {
+    let worker = frame.step.worker().map(|id: WorkerId| before.worker(id));
+    let job = worker.and_then(|worker| worker.job.as_ref());
+    job.is_some_and(|job| job.acked)
+}
+
+fn heard(ran: &Ran, acked: bool) -> String {
+    let answer = match ran.role {
+        Role::Commit if ran.answer == Answer::Done => "committed".to_owned(),
+        Role::Rollback if ran.answer == Answer::Done => "rolled back".to_owned(),
+        _ => answer(&ran.answer),
+    };
+    match &ran.heard {
+        Heard::Waits { holders } => format!("{answer}: waits for {}", names(holders)),
+        Heard::ReplyLost(means) => {
+            format!("{answer}, but the reply is lost{}", meaning(*means, acked))
+        }
+        Heard::Read(_) if ran.role == Role::Rollback => answer,
+        Heard::Read(means) => format!("{answer}{}", meaning(*means, acked)),
+    }
+}
+
+/// SQLite's answer in few words.
+pub(super) fn answer(answer: &Answer) -> String {
+    match answer {
+        Answer::Done => "done".to_owned(),
+        Answer::Rows(0) => "no row".to_owned(),
+        Answer::Rows(1) => "1 row".to_owned(),
+        Answer::Rows(count) => format!("{count} rows"),
+        Answer::Changed(1) => "1 row changed".to_owned(),
+        Answer::Changed(count) => format!("{count} rows changed"),
+        Answer::Refused(refusal) if refusal.kind == RefusalKind::Busy => {
+            format!("BUSY ({})", refusal.code)
+        }
+        Answer::Refused(refusal) => {
+            format!("refused, {} ({})", refusal.kind.as_str(), refusal.code)
+        }
+    }
+}
+
+/// What the design makes of an answer, unless it just goes on.
+fn meaning(means: Meaning, acked: bool) -> &'static str {
+    match means {
+        Meaning::Proceed => "",
+        Meaning::Duplicate => "; a duplicate to it",
+        // What is acked cannot be given back: the broker has forgotten it.
+        Meaning::GiveBack | Meaning::AckAnyway if acked => "; too late, it was acked",
+        Meaning::GiveBack => "; it will give the delivery back",
+        Meaning::AckAnyway => "; it will ack all the same",
+    }
+}
+
+fn placed(place: Place) -> &'static str {
+    match place {
+        Place::Queued => "is queued again",
+        Place::Parked => "is parked",
+        Place::Acked => "stays acked",
+        Place::Unacked(_) => "is with another worker",
+    }
+}

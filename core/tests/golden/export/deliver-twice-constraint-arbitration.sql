@@ -1,0 +1,75 @@
+-- constraint-arbitration, s1:dA.A.dB.B.A.B.A2.B.A.B2
+--
+-- Replay it:  sqlite3 :memory: < this-file.sql    (sqlite3 3.37 or later, for `.connection`)
+-- It makes deliver-twice.db anew in the folder where it runs. Connection 0 is the operator's, 1 is
+-- worker A's, 2 is B's, 3 is C's. Errors belong to the run: the shell reports each and goes on.
+-- The comment behind a statement says what SQLite answered in the laboratory. A step without SQL, such
+-- as a delivery or an ack, is a comment alone.
+--
+-- In psql: open one session for each worker and type the statements in this order. Leave out the lines
+-- that begin with a dot, PRAGMA, and STRICT; BEGIN IMMEDIATE is BEGIN; INSERT OR IGNORE is INSERT … ON
+-- CONFLICT DO NOTHING. After an error in a transaction PostgreSQL takes nothing but ROLLBACK. It locks
+-- rows and not the file: where SQLite answers BUSY, a session goes on, or hangs until the other commits.
+.bail off
+.open --new deliver-twice.db
+PRAGMA foreign_keys = ON;
+CREATE TABLE effect_receipts (
+  event_id    TEXT NOT NULL,
+  effect_name TEXT NOT NULL,
+  CONSTRAINT uq_effect_event_name UNIQUE (event_id, effect_name)
+) STRICT;
+CREATE TABLE tickets (
+  id        TEXT NOT NULL PRIMARY KEY,
+  tenant_id TEXT NOT NULL
+) STRICT;
+CREATE TABLE business_tasks (
+  id        TEXT NOT NULL PRIMARY KEY,
+  ticket_id TEXT NOT NULL REFERENCES tickets (id),
+  tenant_id TEXT NOT NULL,
+  task_type TEXT NOT NULL,
+  status    TEXT NOT NULL CONSTRAINT ck_task_status CHECK (status IN ('pending', 'done', 'escalated'))
+) STRICT;
+CREATE UNIQUE INDEX uq_task_escalated ON business_tasks (ticket_id) WHERE status = 'escalated';
+INSERT INTO tickets (id, tenant_id) VALUES ('ticket-1', 'tenant-1');
+.connection 1
+.open deliver-twice.db
+PRAGMA foreign_keys = ON;
+SELECT 1 FROM effect_receipts WHERE 0;
+.connection 2
+.open deliver-twice.db
+PRAGMA foreign_keys = ON;
+SELECT 1 FROM effect_receipts WHERE 0;
+.changes on
+-- step 1, broker: hands e1#1 to A, attempt 1
+.connection 1
+.print 'step 2, A'
+BEGIN; -- step 2, A: done
+-- step 3, broker: hands e1#2 to B, attempt 1
+.connection 2
+.print 'step 4, B'
+BEGIN; -- step 4, B: done
+.connection 1
+.print 'step 5, A'
+INSERT INTO effect_receipts (event_id, effect_name) VALUES ('e1', 'notification'); -- step 5, A: 1 row changed
+.connection 2
+.print 'step 6, B'
+INSERT INTO effect_receipts (event_id, effect_name) VALUES ('e1', 'notification'); -- step 6, B: BUSY (5): waits for A [database is locked]
+.connection 1
+.print 'step 7, A'
+INSERT INTO business_tasks (id, ticket_id, tenant_id, task_type, status) VALUES ('377a27a0-2a74-5970-8f5c-99ad927cff8a', 'ticket-1', 'tenant-1', 'notification', 'pending'); -- step 7, A: 1 row changed
+.print 'step 8, A'
+COMMIT; -- step 8, A: committed
+.connection 2
+.print 'step 9, B'
+INSERT INTO effect_receipts (event_id, effect_name) VALUES ('e1', 'notification'); -- step 9, B: refused, unique constraint (2067); a duplicate to it [UNIQUE constraint failed: effect_receipts.event_id, effect_receipts.effect_name]
+-- step 10, A: acks e1#1
+.print 'step 11, B'
+ROLLBACK; -- step 11, B: rolled back
+-- step 12, B: acks e1#2
+.connection 0
+.changes off
+.headers on
+SELECT event_id, effect_name FROM effect_receipts ORDER BY 1, 2;
+SELECT * FROM business_tasks ORDER BY id;
+-- receipts: 1, tasks: 1
+-- no property is violated
