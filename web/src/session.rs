@@ -283,8 +283,10 @@ impl Session {
         self.designs = lesson.designs;
         self.set_scenario(lesson.scenario);
         self.bounds = lesson.bounds;
-        self.replay(lesson.schedule.clone());
+        self.schedule = lesson.schedule.clone();
+        self.branches.clear();
         self.cursor = 0;
+        self.is_playing = false;
         self.lesson = Some(lesson);
         self.guess = Guess::Asked;
         self.shows_shares = false;
