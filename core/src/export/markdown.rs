@@ -11,7 +11,8 @@ const HEAD: &str = "\
 ";
 
 pub(super) fn text(story: &Story<'_>) -> String {
-    let mut text = format!("`{}`\n\n{HEAD}", story.title());
+    let (design, schedule) = (story.design(), story.schedule());
+    let mut text = format!("# A run of {design}\n\n`{schedule}`\n\n{HEAD}");
     text.push_str(&start(&story.run.start));
     for line in story.lines() {
         text.push_str(&row(&line));

@@ -117,14 +117,19 @@ impl Script {
         self.push("PRAGMA foreign_keys = ON;");
     }
 
-    /// Shows what is committed, and what the laboratory made of it.
+    /// Shows what is committed, and what the laboratory made of it. A transaction that is still open could
+    /// stand in the way of that.
     fn end(&mut self, story: &Story<'_>) {
         self.switch(0);
         self.push(".changes off");
+        let last = story.run.state_after(story.run.frames.len());
+        for (worker, _) in last.workers().filter(|(_, worker)| worker.in_transaction) {
+            self.push(&format!("-- the transaction of {worker} is still open"));
+            self.push(&format!(".connection close {}", connection_of(worker).0));
+        }
         self.push(".headers on");
         self.push("SELECT event_id, effect_name FROM effect_receipts ORDER BY 1, 2;");
         self.push("SELECT * FROM business_tasks ORDER BY id;");
-        let last = story.run.state_after(story.run.frames.len());
         let (receipts, tasks) = (last.committed.receipts.len(), last.committed.tasks.len());
         self.push(&format!("-- receipts: {receipts}, tasks: {tasks}"));
         for verdict in story.verdicts() {
