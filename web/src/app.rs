@@ -153,6 +153,7 @@ fn Lab(props: &LabProps) -> Html {
                 { view::tables::show(&view) }
                 { view::diagnosis::show(&view) }
                 { view::matrix::show(&view) }
+                { view::export::show(&view, &comparison) }
             </main>
             { view::footer::show(&view) }
             { view::key_list::show(&view) }

@@ -13,6 +13,7 @@ pub mod controls;
 pub mod designs;
 pub mod detail;
 pub mod diagnosis;
+pub mod export;
 pub mod footer;
 pub mod header;
 pub mod key_list;
@@ -88,6 +89,20 @@ pub fn is_wide() -> bool {
         .ok()
         .and_then(|width| width.as_f64());
     width.is_none_or(|width| width >= 1000.0)
+}
+
+/// Puts a text on the clipboard, and then says whether it is there.
+pub fn copy(text: String, then: impl FnOnce(bool) + 'static) {
+    let clipboard = gloo::utils::window().navigator().clipboard();
+    // Browsers hand it out over https only, and on the machine itself.
+    if clipboard.is_undefined() {
+        then(false);
+        return;
+    }
+    let written = clipboard.write_text(&text);
+    yew::platform::spawn_local(async move {
+        then(wasm_bindgen_futures::JsFuture::from(written).await.is_ok());
+    });
 }
 
 /// A choice among named values: a label and a list, which keeps to `current` whatever was refused.

@@ -3,7 +3,7 @@
 use gloo::utils::{document_element, window};
 use yew::prelude::*;
 
-use super::View;
+use super::{View, copy};
 use crate::session::Action;
 
 /// The header.
@@ -88,17 +88,7 @@ fn CopyLink(props: &CopyProps) -> Html {
         Callback::from(move |_: MouseEvent| {
             let outcome = outcome.clone();
             let address = window().location().href().unwrap_or_default();
-            let clipboard = window().navigator().clipboard();
-            // Browsers hand it out over https only, and on the machine itself.
-            if clipboard.is_undefined() {
-                outcome.set(Some(false));
-                return;
-            }
-            let written = clipboard.write_text(&address);
-            yew::platform::spawn_local(async move {
-                let copied = wasm_bindgen_futures::JsFuture::from(written).await.is_ok();
-                outcome.set(Some(copied));
-            });
+            copy(address, move |copied| outcome.set(Some(copied)));
         })
     };
     let words = match *outcome {
