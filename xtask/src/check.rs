@@ -101,7 +101,13 @@ const PHASES: [Phase; 7] = [
         name: "browser and repository tests",
         group: Group::Browser,
         work: Work::Cargo("test -p deliver-twice-tests"),
-        tools: &[Tool::CHROMIUM, Tool::CJK_FONT],
+        tools: &[
+            Tool::CHROMIUM,
+            Tool::CJK_FONT,
+            Tool::SQLITE,
+            Tool::NODE,
+            Tool::Mermaid,
+        ],
     },
 ];
 

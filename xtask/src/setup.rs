@@ -6,6 +6,7 @@
 
 mod cargo_tools;
 mod clang;
+mod mermaid;
 pub mod packages;
 mod rust;
 pub mod system;
@@ -33,6 +34,8 @@ pub enum Tool {
     Cargo(CargoTool),
     /// Binaryen's optimizer, from npm.
     WasmOpt,
+    /// Mermaid's parser, from npm.
+    Mermaid,
 }
 
 impl Tool {
@@ -48,6 +51,8 @@ impl Tool {
     pub const NODE: Tool = Tool::System(SystemTool::Node);
     /// Chromium with chromedriver.
     pub const CHROMIUM: Tool = Tool::System(SystemTool::Chromium);
+    /// SQLite's shell, which replays exported scripts.
+    pub const SQLITE: Tool = Tool::System(SystemTool::Sqlite);
     /// A font with Chinese characters, for screenshots.
     pub const CJK_FONT: Tool = Tool::System(SystemTool::CjkFont);
     /// Trunk, which builds the page.
@@ -74,6 +79,7 @@ pub fn ensure(tools: &BTreeSet<Tool>) -> Result<Toolbox, Failure> {
             Tool::Rust(part) => part.ensure(&toolbox)?,
             Tool::Cargo(tool) => tool.ensure(&pins, &mut toolbox)?,
             Tool::WasmOpt => wasm_opt::ensure(&pins.binaryen, &mut toolbox)?,
+            Tool::Mermaid => mermaid::ensure(&mut toolbox)?,
         }
     }
     Ok(toolbox)
@@ -83,7 +89,7 @@ impl Tool {
     fn as_system(&self) -> Option<SystemTool> {
         match self {
             Tool::System(tool) => Some(*tool),
-            Tool::Rust(_) | Tool::Cargo(_) | Tool::WasmOpt => None,
+            Tool::Rust(_) | Tool::Cargo(_) | Tool::WasmOpt | Tool::Mermaid => None,
         }
     }
 }

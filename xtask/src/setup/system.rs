@@ -16,6 +16,8 @@ pub enum SystemTool {
     Node,
     /// Chromium or Chrome, with chromedriver.
     Chromium,
+    /// SQLite's shell, which replays exported scripts.
+    Sqlite,
     /// A font with Chinese characters. Without it screenshots show boxes.
     CjkFont,
 }
@@ -67,6 +69,7 @@ impl SystemTool {
             SystemTool::Clang => "clang that compiles C to wasm32, with llvm-ar",
             SystemTool::Node => "Node.js with npm",
             SystemTool::Chromium => "Chromium or Chrome, with chromedriver",
+            SystemTool::Sqlite => "sqlite3, SQLite's shell",
             SystemTool::CjkFont => "a font with Chinese characters",
         }
     }
@@ -80,6 +83,7 @@ impl SystemTool {
                 find_as("CHROME_BIN", &BROWSERS, toolbox)
                     && find_as("CHROMEDRIVER", &DRIVERS, toolbox)
             }
+            SystemTool::Sqlite => toolbox.find("sqlite3").is_some(),
             SystemTool::CjkFont => has_cjk_font(toolbox),
         }
     }
