@@ -3,8 +3,7 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use rusqlite::Connection;
-use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
 
 use crate::design::{Design, Key};
 use crate::event::EffectName;
@@ -164,7 +163,7 @@ pub fn apply_once<T>(
                 connection,
                 purpose,
                 stage.sql,
-                values(stage, event_id, effect),
+                params_from_iter(values(stage.binds, event_id, effect)),
             ),
         };
         let answer = match result {
@@ -210,31 +209,24 @@ fn conclude<T>(
 /// index on the caller's table was what refused.
 fn has_receipt(connection: &Connection, event_id: &str, effect: &str) -> Result<bool, ApplyError> {
     let (sql, binds) = check_statement(Key::EventEffect);
-    let values = binds.iter().map(|bind| value(*bind, event_id, effect));
+    let values = params_from_iter(values(binds, event_id, effect));
     let found = sql::ask(connection, Purpose::Query, sql, values)
         .map_err(|error| ApplyError::refused(Role::Check, error))?;
     Ok(matches!(found, Answer::Rows(1..)))
 }
 
 fn values<'a>(
-    stage: &'a Stage,
+    binds: &'a [Bind],
     event_id: &'a str,
     effect: &'a str,
-) -> impl Iterator<Item = Value> + 'a {
-    stage
-        .binds
-        .iter()
-        .map(move |bind| value(*bind, event_id, effect))
-}
-
-fn value(bind: Bind, event_id: &str, effect: &str) -> Value {
-    match bind {
-        Bind::EventId => Value::Text(event_id.to_owned()),
-        Bind::EffectName => Value::Text(effect.to_owned()),
+) -> impl Iterator<Item = &'a str> {
+    binds.iter().map(move |bind| match bind {
+        Bind::EventId => event_id,
+        Bind::EffectName => effect,
         Bind::TicketId | Bind::TenantId | Bind::TaskId | Bind::Status => {
             unreachable!("the contract's own statements need the key and nothing else")
         }
-    }
+    })
 }
 
 /// An open transaction, rolled back when it goes out of scope and was not committed.

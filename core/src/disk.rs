@@ -182,13 +182,11 @@ impl Disk {
     }
 
     fn file(&self, name: &str) -> Rc<RefCell<Pages>> {
-        Rc::clone(
-            self.platter
-                .borrow_mut()
-                .files
-                .entry(name.to_owned())
-                .or_default(),
-        )
+        let mut platter = self.platter.borrow_mut();
+        match platter.files.get(name) {
+            Some(file) => Rc::clone(file),
+            None => Rc::clone(platter.files.entry(name.to_owned()).or_default()),
+        }
     }
 }
 

@@ -186,7 +186,7 @@ fn lost_effects(system: &System) -> impl Iterator<Item = Violation> + '_ {
 
 fn stuck(system: &System) -> Option<Violation> {
     let state = system.state();
-    if state.is_settled() || system.enabled().iter().any(|step| step.is_progress()) {
+    if state.is_settled() || system.gets_on() {
         return None;
     }
     let waiting = state

@@ -3,8 +3,7 @@
 //! Every statement of a plan goes through [`ask`], whoever drives: the page, a test, or a program that
 //! calls [`apply_once`](crate::apply_once).
 
-use rusqlite::types::Value;
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, Params};
 
 /// What SQLite answered to one statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,7 +136,7 @@ pub enum Purpose {
     Write,
 }
 
-/// Runs `sql` with `values` bound in order, and returns what SQLite answered.
+/// Runs `sql` with `values` bound, and returns what SQLite answered.
 ///
 /// # Errors
 /// The database's own error, kept whole so that a caller can pass it on; [`answer`] turns it into data.
@@ -145,21 +144,18 @@ pub fn ask(
     connection: &Connection,
     purpose: Purpose,
     sql: &str,
-    values: impl IntoIterator<Item = Value>,
+    values: impl Params,
 ) -> rusqlite::Result<Answer> {
     let mut statement = connection.prepare_cached(sql)?;
-    for (index, value) in values.into_iter().enumerate() {
-        statement.raw_bind_parameter(index + 1, value)?;
-    }
     if purpose == Purpose::Query {
-        let mut rows = statement.raw_query();
+        let mut rows = statement.query(values)?;
         let mut count = 0;
         while rows.next()?.is_some() {
             count += 1;
         }
         return Ok(Answer::Rows(count));
     }
-    let changed = statement.raw_execute()?;
+    let changed = statement.execute(values)?;
     Ok(match purpose {
         Purpose::Write => Answer::Changed(changed as u64),
         Purpose::Control | Purpose::Query => Answer::Done,

@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use rusqlite::types::Value;
+use rusqlite::{Params, params_from_iter};
 use uuid::Uuid;
 
 use crate::broker::{Broker, DeliveryId, EventIndex, Place, WorkerId};
@@ -120,6 +121,13 @@ pub struct Statement {
     pub values: Vec<(&'static str, Value)>,
 }
 
+impl Statement {
+    /// The values, to be bound in order.
+    fn bound(&self) -> impl Params {
+        params_from_iter(self.values.iter().map(|(_, value)| value))
+    }
+}
+
 /// A worker's statement, and what came of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ran {
@@ -157,7 +165,7 @@ enum Reply {
 }
 
 /// Which task came from where: its id says so, because it was computed from that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin {
     /// The event.
     pub event: EventIndex,
@@ -176,6 +184,7 @@ pub struct System {
     scenario: Scenario,
     events: Vec<Event>,
     origins: BTreeMap<String, Origin>,
+    task_ids: BTreeMap<Origin, String>,
     // Connections before the disk: fields are dropped in this order.
     observer: DiskConnection,
     operator: DiskConnection,
@@ -224,8 +233,11 @@ impl System {
             acked_too_early: Default::default(),
         };
         disk.take_recording();
+        let task_ids = task_ids(&scenario);
+        let origins = task_ids.iter().map(|(origin, id)| (id.clone(), *origin));
         Ok(System {
-            origins: origins(&scenario),
+            origins: origins.collect(),
+            task_ids,
             events: scenario.events(),
             writes_seen: disk.writes(),
             start: (disk.snapshot(), Rc::new(state.clone())),
@@ -327,6 +339,12 @@ impl System {
         let candidates = candidates.chain(workers.iter().map(|id| Step::GiveUp(*id)));
         let candidates = candidates.chain(workers.iter().map(|id| Step::Crash(*id)));
         candidates.filter(|step| self.is_enabled(*step)).collect()
+    }
+
+    /// Whether a step may happen next by which the system itself gets on.
+    pub fn gets_on(&self) -> bool {
+        let mut workers = self.state.workers().map(|(id, _)| id);
+        workers.any(|id| self.is_enabled(Step::Work(id)) || self.is_enabled(Step::Deliver(id)))
     }
 
     /// Whether `step` may happen next.
@@ -571,13 +589,9 @@ impl System {
     }
 
     fn ask(&self, worker: WorkerId, purpose: Purpose, statement: &Statement) -> Answer {
-        let values = statement.values.iter().map(|(_, value)| value.clone());
-        sql::answer(sql::ask(
-            self.connection(worker),
-            purpose,
-            statement.sql,
-            values,
-        ))
+        let connection = self.connection(worker);
+        let values = statement.bound();
+        sql::answer(sql::ask(connection, purpose, statement.sql, values))
     }
 
     /// What the worker makes of an answer, and where that leads it.
@@ -802,7 +816,7 @@ impl System {
                 (Bind::TenantId.parameter(), Value::Text(TENANT.to_owned())),
             ],
         };
-        let values = statement.values.iter().map(|(_, value)| value.clone());
+        let values = statement.bound();
         let _ = sql::ask(&self.operator, Purpose::Write, statement.sql, values)
             .map_err(Error::during("adding the ticket"))?;
         Ok(Action::TicketAdded(statement))
@@ -880,12 +894,15 @@ impl System {
             Bind::EffectName => effect.as_str().to_owned(),
             Bind::TicketId => event.ticket_id.clone(),
             Bind::TenantId => return event.tenant_id.clone().map_or(Value::Null, Value::Text),
-            Bind::TaskId => task_id(&Origin {
-                event: index,
-                effect,
-                delivery: job.delivery,
-                attempt: job.attempt,
-            }),
+            Bind::TaskId => {
+                let origin = Origin {
+                    event: index,
+                    effect,
+                    delivery: job.delivery,
+                    attempt: job.attempt,
+                };
+                self.task_ids[&origin].clone()
+            }
             Bind::Status => event.payload.task_status.to_owned(),
         };
         Value::Text(text)
@@ -949,9 +966,9 @@ fn task_id(origin: &Origin) -> String {
     Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()).to_string()
 }
 
-/// Every task id that may come to be, with its origin.
-fn origins(scenario: &Scenario) -> BTreeMap<String, Origin> {
-    let mut origins = BTreeMap::new();
+/// Every task id that may come to be, by its origin.
+fn task_ids(scenario: &Scenario) -> BTreeMap<Origin, String> {
+    let mut ids = BTreeMap::new();
     for event in (0..scenario.versions).map(EventIndex) {
         for &effect in scenario.effects() {
             for delivery in (0..Broker::DELIVERIES_MAX as u8).map(DeliveryId) {
@@ -962,12 +979,12 @@ fn origins(scenario: &Scenario) -> BTreeMap<String, Origin> {
                         delivery,
                         attempt,
                     };
-                    origins.insert(task_id(&origin), origin);
+                    ids.insert(origin, task_id(&origin));
                 }
             }
         }
     }
-    origins
+    ids
 }
 
 /// What a worker's code gets when its wait ran out.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Count, Coverage, Model, NodeId, Search, Verdicts};
-use crate::broker::WorkerId;
 use crate::property::Verdict;
+use crate::scenario::Scenario;
 use crate::schedule::{Schedule, Step};
 
 /// What a search found.
@@ -243,41 +243,32 @@ impl<M: Model> Search<M> {
     fn simplest(&self, wanted: impl Fn(usize) -> bool) -> Option<Schedule> {
         let first = (0..self.nodes.len()).find(|id| wanted(*id))?;
         let depth = self.nodes[first].depth;
-        // Cost of the rest of the way, by node and by the actor of the step before.
-        let mut cost: BTreeMap<(NodeId, Option<WorkerId>), u32> = BTreeMap::new();
-        let actors: Vec<Option<WorkerId>> = (0..crate::scenario::Scenario::WORKERS_MAX)
-            .map(|index| Some(WorkerId(index)))
-            .chain([None])
-            .collect();
         let last = self
             .nodes
             .iter()
             .take_while(|node| node.depth <= depth)
             .count();
+        let mut rest: Vec<Rest> = vec![Rest::default(); last];
         for id in (0..last).rev() {
             let node = &self.nodes[id];
-            for actor in &actors {
-                let rest = match node.depth == depth {
-                    true => wanted(id).then_some(0),
-                    false => self
-                        .onward(id, *actor, &cost)
-                        .map(|(total, _, _)| total)
-                        .min(),
-                };
-                if let Some(rest) = rest {
-                    cost.insert((id as NodeId, *actor), rest);
-                }
+            if node.depth == depth {
+                rest[id] = [wanted(id).then_some(0); ACTORS];
+                continue;
             }
+            rest[id] = std::array::from_fn(|actor| {
+                let ways = self.onward(id, actor, &rest);
+                ways.map(|(total, _, _)| total).min()
+            });
         }
         let mut steps = vec![];
-        let (mut at, mut actor) = (0, None);
+        let (mut at, mut actor) = (0, actor_of(Step::AddTicket));
         while self.nodes[at].depth < depth {
             // The first of the cheapest: steps are tried in their order.
             let (_, step, target) = self
-                .onward(at, actor, &cost)
+                .onward(at, actor, &rest)
                 .min_by_key(|(total, step, _)| (*total, *step))?;
             steps.push(step);
-            (at, actor) = (target as usize, step.worker());
+            (at, actor) = (target as usize, actor_of(step));
         }
         Some(Schedule(steps))
     }
@@ -286,8 +277,8 @@ impl<M: Model> Search<M> {
     fn onward<'a>(
         &'a self,
         id: usize,
-        actor: Option<WorkerId>,
-        cost: &'a BTreeMap<(NodeId, Option<WorkerId>), u32>,
+        actor: usize,
+        rest: &'a [Rest],
     ) -> impl Iterator<Item = (u32, Step, NodeId)> + 'a {
         let node = &self.nodes[id];
         node.steps
@@ -295,13 +286,23 @@ impl<M: Model> Search<M> {
             .zip(&node.targets)
             .filter_map(move |(step, target)| {
                 let is_nearer = self.nodes[*target as usize].depth == node.depth + 1;
-                let rest = is_nearer
-                    .then(|| cost.get(&(*target, step.worker())))
-                    .flatten()?;
-                let switch = u32::from(node.depth > 0 && step.worker() != actor);
+                let rest = is_nearer.then(|| rest[*target as usize][actor_of(*step)])??;
+                let switch = u32::from(node.depth > 0 && actor_of(*step) != actor);
                 Some((rest + switch, *step, *target))
             })
     }
+}
+
+/// Who takes steps: the workers, and everybody else as one.
+const ACTORS: usize = Scenario::WORKERS_MAX as usize + 1;
+
+/// The switches that the rest of the way costs, by the actor of the step before it; `None` where what is
+/// wanted cannot be reached in time.
+type Rest = [Option<u32>; ACTORS];
+
+/// The place of a step's actor among them.
+fn actor_of(step: Step) -> usize {
+    step.worker().map_or(ACTORS - 1, |worker| worker.0.into())
 }
 
 fn way_back(reached: &BTreeMap<NodeId, (NodeId, Step)>, end: NodeId) -> Schedule {
