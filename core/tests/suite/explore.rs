@@ -580,6 +580,15 @@ fn special_cases() -> impl Iterator<Item = Case> {
         Case::new("trust-redelivered", copies(1, 2), two(Bounds::NONE)),
         // A deadlock, and the ways out of it.
         Case::new("check-in-transaction", copies(2, 2), GIVEN_UP),
+        // The same queue but for the event of its last delivery.
+        Case::new(
+            "constraint-arbitration",
+            Scenario {
+                versions: 2,
+                ..ONCE
+            },
+            PUBLISHED_AGAIN,
+        ),
         // Silence of two kinds.
         Case::new(
             "insert-or-ignore",
