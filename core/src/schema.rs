@@ -132,8 +132,8 @@ impl Tables {
     }
 }
 
-/// The rows of all tables, each with the number of its table in front.
-const READ_TABLES: &str = "\
+/// The rows of all tables, each with the number of its table in front: what [`Tables::read`] asks.
+pub const READ_TABLES: &str = "\
 SELECT 0, id, NULL, NULL, NULL, NULL FROM tickets
 UNION ALL SELECT 1, event_id, effect_name, NULL, NULL, NULL FROM effect_receipts
 UNION ALL SELECT 2, id, ticket_id, tenant_id, task_type, status FROM business_tasks";
