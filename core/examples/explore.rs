@@ -7,6 +7,7 @@
 //! Exit code 0: nothing breaks, and every schedule was tried. 1: something breaks. 2: the arguments were
 //! not understood. 3: nothing broke as far as the search came, and it was cut.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use deliver_twice_core::design::Design;
@@ -118,11 +119,11 @@ fn read(arguments: &[String]) -> Result<Request, String> {
                 let names = TaskRow::ALL.map(TaskRow::as_str).join(", ");
                 scenario.task = TaskRow::named(value).ok_or_else(|| one_of(&names))?;
             }
-            "--crashes" => bounds.crashes = small(0, 2)?,
-            "--lost-acks" => bounds.lost_acks = small(0, 2)?,
-            "--lost-replies" => bounds.lost_replies = small(0, 2)?,
-            "--published-again" => bounds.published_again = small(0, 1)?,
-            "--given-up" => bounds.given_up = small(0, 2)?,
+            "--crashes" => bounds.crashes = small(0, Bounds::MOST.crashes)?,
+            "--lost-acks" => bounds.lost_acks = small(0, Bounds::MOST.lost_acks)?,
+            "--lost-replies" => bounds.lost_replies = small(0, Bounds::MOST.lost_replies)?,
+            "--published-again" => bounds.published_again = small(0, Bounds::MOST.published_again)?,
+            "--given-up" => bounds.given_up = small(0, Bounds::MOST.given_up)?,
             "--states-max" => states_max = number(1, u64::from(u32::MAX))?,
             "--format" => {
                 format = match value.as_str() {
@@ -160,10 +161,12 @@ fn explore(request: &Request) -> deliver_twice_core::Result<ExitCode> {
         let sentence = exploration.sentence(found.verdict, &found.schedule)?;
         sentences.push(sentence.unwrap_or_default());
     }
-    match format {
-        Format::Table => print_table(request, &report, &sentences),
-        Format::Json => println!("{:#}", as_json(request, &report, &sentences)),
-    }
+    let text = match format {
+        Format::Table => as_table(request, &report, &sentences),
+        Format::Json => format!("{:#}\n", as_json(request, &report, &sentences)),
+    };
+    // A reader that has seen enough may close its end.
+    let _ = std::io::stdout().write_all(text.as_bytes());
     Ok(match (report.counterexamples.is_empty(), report.coverage) {
         (false, _) => ExitCode::from(1),
         (true, Coverage::Exhausted) => ExitCode::SUCCESS,
@@ -171,35 +174,58 @@ fn explore(request: &Request) -> deliver_twice_core::Result<ExitCode> {
     })
 }
 
-fn print_table(request: &Request, report: &Report, sentences: &[String]) {
+/// The report for people.
+fn as_table(request: &Request, report: &Report, sentences: &[String]) -> String {
     let Request {
         design,
         scenario,
         bounds,
+        states_max,
         ..
     } = request;
-    println!("design     {design}");
-    println!(
-        "scenario   deliveries {}, workers {}, effects {}, versions {}",
-        scenario.deliveries, scenario.workers, scenario.effects, scenario.versions
+    let Scenario {
+        deliveries,
+        workers,
+        effects,
+        versions,
+        task,
+        ..
+    } = scenario;
+    let Bounds {
+        crashes,
+        lost_acks,
+        lost_replies,
+        published_again,
+        given_up,
+        ..
+    } = bounds;
+    let (ticket, task) = (ticket_name(scenario), task.as_str());
+    let mut text = format!(
+        "design     {design}\n\
+         scenario   deliveries {deliveries}, workers {workers}, effects {effects}, \
+         versions {versions}, ticket {ticket}, task {task}\n\
+         bounds     crashes {crashes}, lost acks {lost_acks}, lost replies {lost_replies}, \
+         published again {published_again}, given up {given_up}, states {states_max}\n\
+         result     {}\n\
+         states     {}\n",
+        report.in_words(),
+        report.states,
     );
-    println!(
-        "bounds     crashes {}, lost acks {}, lost replies {}, published again {}, given up {}",
-        bounds.crashes,
-        bounds.lost_acks,
-        bounds.lost_replies,
-        bounds.published_again,
-        bounds.given_up
-    );
-    println!("result     {}", report.in_words());
-    println!("states     {}", report.states);
     for count in &report.verdicts {
-        println!("{:16}{:>12}", count.verdict.as_str(), count.schedules);
+        text += &format!("{:16}{:>12}\n", count.verdict.as_str(), count.schedules);
     }
     for (found, sentence) in report.counterexamples.iter().zip(sentences) {
         let (steps, switches) = (found.schedule.0.len(), found.schedule.switches());
-        println!("\n{}: steps {steps}, switches {switches}", found.verdict);
-        println!("  {}\n  {sentence}.", found.schedule);
+        text += &format!("\n{}: steps {steps}, switches {switches}\n", found.verdict);
+        text += &format!("  {}\n  {sentence}.\n", found.schedule);
+    }
+    text
+}
+
+fn ticket_name(scenario: &Scenario) -> &'static str {
+    match scenario.ticket {
+        Ticket::Present => "present",
+        Ticket::Missing => "missing",
     }
 }
 
@@ -245,7 +271,7 @@ fn as_json(request: &Request, report: &Report, sentences: &[String]) -> Value {
             "workers": scenario.workers,
             "effects": scenario.effects,
             "versions": scenario.versions,
-            "ticket": if scenario.ticket == Ticket::Present { "present" } else { "missing" },
+            "ticket": ticket_name(scenario),
             "task": scenario.task.as_str(),
             "crashes": bounds.crashes,
             "lost_acks": bounds.lost_acks,

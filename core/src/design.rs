@@ -236,8 +236,6 @@ pub enum Nonsense {
     NoReceiptToKey,
     /// Where every statement commits by itself, nothing begins.
     NoTransactionToBegin,
-    /// `INSERT OR IGNORE` reports no integrity error that could be taken for a duplicate.
-    NoErrorToReadAs,
 }
 
 impl Nonsense {
@@ -250,10 +248,6 @@ impl Nonsense {
             Nonsense::NoReceiptToKey => "this arbitration writes no receipt, so there is no key",
             Nonsense::NoTransactionToBegin => {
                 "under autocommit no transaction begins, so none can begin immediately"
-            }
-            Nonsense::NoErrorToReadAs => {
-                "INSERT OR IGNORE silences UNIQUE, CHECK and NOT NULL, so no such error is left to be \
-                 read as a duplicate"
             }
         }
     }
@@ -307,9 +301,6 @@ impl Design {
         }
         if self.grouping == Grouping::Autocommit && self.begin == Begin::Immediate {
             return Some(Nonsense::NoTransactionToBegin);
-        }
-        if self.arbitration == Arbitration::InsertOrIgnore && self.errors == Errors::AnyIntegrity {
-            return Some(Nonsense::NoErrorToReadAs);
         }
         None
     }

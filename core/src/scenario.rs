@@ -177,6 +177,16 @@ impl Bounds {
         given_up: 0,
     };
 
+    /// The most of each that a search may be asked for: beyond it the number of states runs away.
+    pub const MOST: Bounds = Bounds {
+        crashes: 2,
+        crash_at: CrashAt::AnyMoment,
+        lost_acks: 2,
+        lost_replies: 2,
+        published_again: 1,
+        given_up: 2,
+    };
+
     /// More of everything than a person will ask for by hand.
     pub const BY_HAND: Bounds = Bounds {
         crashes: 9,

@@ -54,8 +54,10 @@ pub fn App() -> Html {
 /// The session that the address asks for.
 fn from_address() -> (Session, Vec<BadParameter>) {
     let location = window().location();
-    let query = location.search().ok().filter(|query| !query.is_empty());
-    let query = query.or_else(|| location.hash().ok()).unwrap_or_default();
+    let parts = [location.search(), location.hash()].map(Result::unwrap_or_default);
+    let query = parts
+        .map(|part| part.trim_start_matches(['?', '#']).to_owned())
+        .join("&");
     let preferred = window()
         .navigator()
         .language()
@@ -99,15 +101,8 @@ fn Lab(props: &LabProps) -> Html {
     };
     use_address(&session);
     use_play(&session, &comparison, &act);
-    use_cursor_in_view(session.cursor, session.language);
-    {
-        let root = root.clone();
-        use_effect_with((), move |()| {
-            if let Some(element) = root.cast::<HtmlElement>() {
-                let _ = element.focus();
-            }
-        });
-    }
+    use_cursor_in_view(&session);
+    use_focus(&root);
     let onkeydown = {
         let (session, comparison, act) = (Rc::clone(&session), comparison.clone(), act.clone());
         Callback::from(move |event: KeyboardEvent| {
@@ -161,6 +156,21 @@ fn Lab(props: &LabProps) -> Html {
     }
 }
 
+/// Keeps the focus on the page's keys: a button that is pressed and then gone takes it along.
+#[hook]
+fn use_focus(root: &NodeRef) {
+    let root = root.clone();
+    use_effect(move || {
+        let active = gloo::utils::document().active_element();
+        let is_lost = active.is_none_or(|element| element.tag_name() == "BODY");
+        if let (true, Some(element)) = (is_lost, root.cast::<HtmlElement>()) {
+            let options = web_sys::FocusOptions::new();
+            options.set_prevent_scroll(true);
+            let _ = element.focus_with_options(&options);
+        }
+    });
+}
+
 /// Whether a key belongs to a field that the visitor is in. A button keeps its own space bar.
 fn is_typing(event: &KeyboardEvent) -> bool {
     let target = event.target_dyn_into::<web_sys::Element>();
@@ -203,13 +213,18 @@ fn use_play(session: &Rc<Session>, comparison: &Shared, act: &Callback<Action>) 
     });
 }
 
-/// Keeps the current row where it can be seen, from the first move of the visitor on.
+/// Brings the current row where it can be seen whenever the visitor has moved it.
 #[hook]
-fn use_cursor_in_view(cursor: usize, language: Language) {
-    let opened = use_mut_ref(|| None);
-    use_effect_with((cursor, language), move |now| {
-        let is_first = opened.borrow().is_none();
-        *opened.borrow_mut() = Some(*now);
+fn use_cursor_in_view(session: &Rc<Session>) {
+    let opened = use_mut_ref(|| false);
+    let shown = (
+        session.cursor,
+        session.schedule.clone(),
+        session.designs,
+        session.language,
+    );
+    use_effect_with(shown, move |_| {
+        let is_first = !opened.replace(true);
         let row = gloo::utils::document()
             .query_selector("tr.row--now")
             .ok()

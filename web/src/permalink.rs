@@ -141,7 +141,7 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
                 None => bad.push(none_of("crash-at", value, &MOMENT_NAMES.join(", "))),
             },
             name => match NUMBERS.iter().find(|bound| bound.name == name) {
-                Some(Number { name, max, at }) => {
+                Some(Number { name, max, at, .. }) => {
                     let read = read_number(name, &value, 0, usize::from(*max), &mut bad);
                     let kept = at(&mut session.bounds);
                     *kept = read.map_or(*kept, |number| number as u8);

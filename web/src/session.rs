@@ -45,7 +45,8 @@ pub enum Guess {
     Given(u32),
 }
 
-/// What the visitor is looking at. All of it but the branches, the viewer and the playing is in the link.
+/// What the visitor is looking at. The link holds the designs, the scenario, the bounds, the lesson, the
+/// schedule, the cursor, the language and the side; the rest is of the moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
     /// The two designs.
@@ -224,6 +225,7 @@ impl Session {
                 bounds,
                 schedule,
             } => {
+                next.shown = Side::Left;
                 next.lesson = None;
                 next.guess = Guess::Skipped;
                 next.designs[Side::Left as usize] = design;

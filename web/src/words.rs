@@ -706,7 +706,6 @@ pub fn nonsense<'a>(m: &Messages, nonsense: Nonsense) -> &'a str {
         Nonsense::NoReceiptToGroup => "nonsense.no-receipt-to-group",
         Nonsense::NoReceiptToKey => "nonsense.no-receipt-to-key",
         Nonsense::NoTransactionToBegin => "nonsense.no-transaction-to-begin",
-        Nonsense::NoErrorToReadAs => "nonsense.no-error-to-read-as",
     })
 }
 

@@ -91,6 +91,7 @@ fn assert_sound(page: &Page) {
 
 #[track_caller]
 fn assert_fits(page: &Page) {
+    page.eval("document.querySelectorAll('details.matrix, details.diagnosis').forEach(d => d.open = true)");
     for width in WIDTHS {
         page.set_width(width);
         let found = page.eval("document.documentElement.scrollWidth");
@@ -443,4 +444,16 @@ fn every_button_that_is_offered_can_be_pressed() {
         assert!(current(&page) > 5, "the walk ended early");
         assert_fits(&page);
     }
+}
+
+/// A button that is pressed and then gone must not take the keyboard along.
+#[test]
+fn the_keys_go_on_working_after_a_button_that_goes_away() {
+    let page = open("");
+    page.eval("document.querySelector('[data-testid=step-xA]').focus()");
+    page.key("Enter");
+    wait_row(&page, 9);
+    page.key("ArrowLeft");
+    wait_row(&page, 8);
+    assert_sound(&page);
 }

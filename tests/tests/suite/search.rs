@@ -94,6 +94,16 @@ fn a_search_that_was_cut_never_reads_as_holds() {
     let page = open(
         "?left=constraint-arbitration&deliveries=3&workers=3&effects=3&crashes=2&lost-acks=2&lost-replies=2",
     );
+    // As long as it grows it is waited for, however slow the machine.
+    for states in (1..=25).map(|thousands| thousands * 1_000) {
+        page.wait_until(
+            &format!("{states} states, or the end"),
+            &format!(
+                "(t => /cut at/.test(t) || Number((t.match(/[\\d,]+ states so far/) || ['0'])[0]
+                    .replace(/\\D/g, '')) >= {states})(document.querySelector('{SEARCH_LEFT}').innerText)"
+            ),
+        );
+    }
     page.wait_text(SEARCH_LEFT, "cut at");
     let text = page.text(SEARCH_LEFT);
     assert!(
@@ -127,4 +137,22 @@ fn a_cell_of_the_matrix_opens_the_design_the_hazard_and_the_schedule() {
     page.wait_text("[data-testid=verdict-left]", "Lost effect: e2");
     page.wait_text("[data-testid=scene]", "version");
     assert_eq!(page.console_errors(), [""; 0]);
+}
+
+#[test]
+fn what_all_schedules_are_is_said_in_full() {
+    let page = open(
+        "?left=effect-first&deliveries=1&workers=1&effects=2&ticket=missing&crashes=1&crash-at=before-ack",
+    );
+    page.wait_text(SEARCH_LEFT, "right before the ack only");
+    let text = page.text(SEARCH_LEFT);
+    for part in [
+        "deliveries 1",
+        "workers 1",
+        "effects 2",
+        "crashes ≤ 1",
+        "the ticket missing",
+    ] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
 }

@@ -124,8 +124,12 @@ fn failed(side: usize, number: u32, error: &deliver_twice_core::Error) -> Answer
     }
 }
 
+/// A share as a part of 100, which is 100 only if every future fails: no rounding makes it so.
 fn percent(share: Option<Share>) -> Option<f64> {
-    share.map(|share| share.failing.share_of(share.total) * 100.0)
+    share.map(|Share { total, failing }| match failing == total {
+        true => 100.0,
+        false => (failing.share_of(total) * 100.0).min(99.999),
+    })
 }
 
 fn findings(report: &Report) -> Findings {

@@ -81,7 +81,7 @@ impl ScenarioText {
     }
 }
 
-/// The moments of a crash, in the order of their numbers in links and messages.
+/// The moments of a crash, in the order of their numbers in messages.
 pub const MOMENTS: [CrashAt; 3] = [
     CrashAt::AnyMoment,
     CrashAt::BeforeAck,

@@ -114,6 +114,8 @@ struct Desk {
     is_ready: bool,
     /// Questions that were asked before the worker listened.
     waiting: VecDeque<Question>,
+    /// The search that each side asked for last, to be asked for again if the worker dies.
+    last: [Option<Question>; 2],
     engine: Engine,
     heard: Callback<Answer>,
     asked: u32,
@@ -127,6 +129,7 @@ impl Desk {
             worker: None,
             is_ready: false,
             waiting: VecDeque::new(),
+            last: Default::default(),
             engine: Engine::default(),
             heard,
             asked: 0,
@@ -142,6 +145,9 @@ impl Desk {
 
     fn ask(desk: &SharedDesk, question: Question) {
         let mut open = desk.borrow_mut();
+        if let Question::Search { side, .. } = &question {
+            open.last[*side] = Some(question.clone());
+        }
         if open.worker.is_some() && !open.is_ready {
             open.waiting.push_back(question);
             return;
@@ -187,6 +193,8 @@ fn listen(desk: &SharedDesk, worker: &Worker) {
             let worker = desk.borrow_mut().worker.take();
             if let Some(worker) = worker {
                 worker.terminate();
+                let last = desk.borrow().last.clone();
+                desk.borrow_mut().waiting = last.into_iter().flatten().collect();
                 ask_what_waits(&desk);
             }
         })

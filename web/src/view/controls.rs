@@ -29,8 +29,8 @@ pub fn show(view: &View<'_>) -> Html {
                 { play(view) }
             </div>
             <div class="controls__steps" data-testid="steps">
-                { for deliveries.into_iter().map(|step| button(view, step, key_of(step))) }
-                { for faults.into_iter().map(|step| button(view, step, key_of(step))) }
+                { for deliveries.into_iter().map(|step| button(view, step, key_of(view, step))) }
+                { for faults.into_iter().map(|step| button(view, step, key_of(view, step))) }
                 <button class="restart" onclick={view.on(Action::Restart)} data-testid="restart">
                     { view.say("control.restart") }
                 </button>
@@ -133,17 +133,22 @@ fn button(view: &View<'_>, step: Step, shortcut: Option<String>) -> Html {
     }
 }
 
-fn key_of(step: Step) -> Option<String> {
-    match step {
-        Step::Deliver(_) => Some("D".to_owned()),
-        Step::AddTicket => Some("T".to_owned()),
-        Step::PublishAgain(_) => Some("P".to_owned()),
-        Step::LoseAck(_) => Some("L".to_owned()),
-        Step::LoseReply(_) => Some("R".to_owned()),
-        Step::GiveUp(_) => Some("G".to_owned()),
-        Step::Crash(worker) => Some(format!("X {}", worker.0 + 1)),
-        Step::Work(_) => None,
+/// The key that takes this very step, if there is one: a key takes the first step of its kind.
+fn key_of(view: &View<'_>, step: Step) -> Option<String> {
+    if let Step::Crash(worker) = step {
+        return Some(format!("X {}", worker.0 + 1));
     }
+    let key = match step {
+        Step::Deliver(_) => "D",
+        Step::AddTicket => "T",
+        Step::PublishAgain(_) => "P",
+        Step::LoseAck(_) => "L",
+        Step::LoseReply(_) => "R",
+        Step::GiveUp(_) => "G",
+        Step::Work(_) | Step::Crash(_) => return None,
+    };
+    let taken = keys::action(view.session, view.run, key, false);
+    (taken == Some(Action::Take(step))).then(|| key.to_owned())
 }
 
 /// A chip for each run that the visitor left by acting in its past.

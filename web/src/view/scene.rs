@@ -142,14 +142,7 @@ fn ticket(view: &View<'_>) -> Html {
 fn task(view: &View<'_>) -> Html {
     let scenario = view.session.scenario;
     let act = view.act.clone();
-    let words = |row: TaskRow| {
-        view.messages.get(match row {
-            TaskRow::Sound => "scenario.task.sound",
-            TaskRow::UnknownStatus => "scenario.task.unknown-status",
-            TaskRow::NoTenant => "scenario.task.no-tenant",
-            TaskRow::SecondEscalation => "scenario.task.second-escalation",
-        })
-    };
+    let words = |row: TaskRow| view.messages.get(task_key(row));
     Select {
         label: view.say("scenario.task").to_owned(),
         testid: "scenario-task".to_owned(),
@@ -164,4 +157,14 @@ fn task(view: &View<'_>) -> Html {
         act.emit(Action::SetScenario(with_task(scenario, value)));
         true
     })
+}
+
+/// The key of what is wrong with the tasks.
+pub fn task_key(row: TaskRow) -> &'static str {
+    match row {
+        TaskRow::Sound => "scenario.task.sound",
+        TaskRow::UnknownStatus => "scenario.task.unknown-status",
+        TaskRow::NoTenant => "scenario.task.no-tenant",
+        TaskRow::SecondEscalation => "scenario.task.second-escalation",
+    }
 }

@@ -1,11 +1,11 @@
 //! The search of every schedule: its bounds, and what it found for each side.
 
 use deliver_twice_core::property::Verdict;
-use deliver_twice_core::scenario::{Bounds, CrashAt};
+use deliver_twice_core::scenario::{Bounds, CrashAt, Scenario, TaskRow, Ticket};
 use deliver_twice_core::schedule::Schedule;
 use yew::prelude::*;
 
-use super::{Select, View, side_class};
+use super::{Select, View, scene, side_class};
 use crate::search::messages::{Findings, MOMENTS};
 use crate::search::task::Stand;
 use crate::session::{Action, Side};
@@ -21,34 +21,41 @@ pub struct Number {
     pub max: u8,
     /// Where it is kept.
     pub at: fn(&mut Bounds) -> &mut u8,
+    /// The key of the words that say how many may happen.
+    within: &'static str,
 }
 
 /// The numbers of the bounds.
 pub const NUMBERS: [Number; 5] = [
     Number {
         name: "crashes",
-        max: 2,
+        max: Bounds::MOST.crashes,
         at: |bounds| &mut bounds.crashes,
+        within: "search.within.crashes",
     },
     Number {
         name: "lost-acks",
-        max: 2,
+        max: Bounds::MOST.lost_acks,
         at: |bounds| &mut bounds.lost_acks,
+        within: "search.within.lost-acks",
     },
     Number {
         name: "lost-replies",
-        max: 2,
+        max: Bounds::MOST.lost_replies,
         at: |bounds| &mut bounds.lost_replies,
+        within: "search.within.lost-replies",
     },
     Number {
         name: "published-again",
-        max: 1,
+        max: Bounds::MOST.published_again,
         at: |bounds| &mut bounds.published_again,
+        within: "search.within.published-again",
     },
     Number {
         name: "given-up",
-        max: 2,
+        max: Bounds::MOST.given_up,
         at: |bounds| &mut bounds.given_up,
+        within: "search.within.given-up",
     },
 ];
 
@@ -88,8 +95,10 @@ pub fn line(view: &View<'_>, side: Side) -> Html {
         Stand::Over(findings) => {
             let key = match (findings.exhausted, findings.counterexamples.is_empty()) {
                 (true, true) => "search.line.holds",
+                (true, false) if findings.failing == "0" => "search.on-the-way",
                 (true, false) => "search.line.breaks",
-                (false, _) => "search.line.cut",
+                (false, true) => "search.line.cut",
+                (false, false) => "search.line.cut-breaks",
             };
             let (schedules, percent) = (grouped(&findings.schedules), in_percent(findings.percent));
             view.messages
@@ -111,7 +120,7 @@ fn bounds(view: &View<'_>) -> Html {
 }
 
 fn number(view: &View<'_>, bound: &'static Number) -> Html {
-    let Number { name, max, at } = bound;
+    let Number { name, max, at, .. } = bound;
     let bounds = view.session.bounds;
     let current = bound.of(bounds);
     let label = match *name {
@@ -201,6 +210,7 @@ fn over(view: &View<'_>, findings: &Findings) -> Html {
     let broken = !findings.counterexamples.is_empty();
     let key = match (findings.exhausted, broken) {
         (true, false) => "search.holds",
+        (true, true) if findings.failing == "0" => "search.on-the-way",
         (true, true) => "search.breaks",
         (false, false) => "search.cut",
         (false, true) => "search.cut-breaks",
@@ -280,32 +290,61 @@ fn passing(view: &View<'_>, text: &str, broken: bool) -> Option<Html> {
     })
 }
 
-/// The scenario and the bounds in words: what "all schedules" are.
+/// The scenario and the bounds in words: what "all schedules" are. Whatever is not as usual is named.
 fn in_words(view: &View<'_>) -> String {
-    let session = view.session;
-    let (deliveries, workers) = (
-        session.scenario.deliveries.to_string(),
-        session.scenario.workers.to_string(),
-    );
-    let mut text = view.messages.fill(
-        "search.within",
-        &[("deliveries", &deliveries), ("workers", &workers)],
-    );
-    for bound in &NUMBERS {
-        let count = bound.of(session.bounds);
-        if count == 0 {
-            continue;
-        }
-        let key = match bound.name {
-            "crashes" => "search.within.crashes",
-            "lost-acks" => "search.within.lost-acks",
-            "lost-replies" => "search.within.lost-replies",
-            "published-again" => "search.within.published-again",
-            _ => "search.within.given-up",
-        };
-        text += &view.messages.fill(key, &[("count", &count.to_string())]);
+    let Scenario {
+        deliveries,
+        workers,
+        effects,
+        versions,
+        ticket,
+        task,
+    } = view.session.scenario;
+    let bounds = view.session.bounds;
+    let (deliveries, workers) = (deliveries.to_string(), workers.to_string());
+    let within = [
+        ("deliveries", deliveries.as_str()),
+        ("workers", workers.as_str()),
+    ];
+    let mut parts = vec![view.messages.fill("search.within", &within)];
+    let mut name = |key: &str, count: u8| {
+        parts.push(view.messages.fill(key, &[("count", &count.to_string())]));
+    };
+    if effects > 1 {
+        name("search.within.effects", effects);
     }
-    text
+    if versions > 1 {
+        name("search.within.versions", versions);
+    }
+    for bound in &NUMBERS {
+        let count = bound.of(bounds);
+        if count > 0 {
+            name(bound.within, count);
+        }
+    }
+    if bounds.crashes > 0 && bounds.crash_at != CrashAt::AnyMoment {
+        let key = match bounds.crash_at {
+            CrashAt::BetweenCommits => "search.within.between-commits",
+            CrashAt::BeforeAck | CrashAt::AnyMoment => "search.within.before-ack",
+        };
+        parts.push(view.say(key).to_owned());
+    }
+    if ticket == Ticket::Missing {
+        parts.push(view.say("search.within.ticket").to_owned());
+    }
+    if task != TaskRow::Sound {
+        parts.push(view.messages.get(scene::task_key(task)).to_owned());
+    }
+    let join = |before: String, after: &String| {
+        view.messages.fill(
+            "search.within.and",
+            &[("before", &before), ("after", after)],
+        )
+    };
+    let (first, rest) = parts
+        .split_first()
+        .expect("deliveries and workers are always said");
+    rest.iter().fold(first.clone(), join)
 }
 
 /// Digits in groups of three.
