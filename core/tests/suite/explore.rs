@@ -400,6 +400,8 @@ fn a_search_in_slices_of_one_step_finds_what_one_in_one_piece_finds() {
             assert!(!search.report().holds());
         }
         assert_eq!(search.report(), whole);
+        // The last step was the last: no slice is needed to find that out.
+        assert_eq!(search.transitions(), slices + 1);
         // There is nothing left to do.
         let transitions = search.transitions();
         assert_eq!(search.advance(100).unwrap(), Coverage::Exhausted);
@@ -837,7 +839,9 @@ fn text(case: &Case) -> String {
         let _ = writeln!(text, "  {verdict} {schedules}");
     }
     for Counterexample { verdict, schedule } in counterexamples {
-        let _ = writeln!(text, "  {verdict} by {schedule}");
+        let sentence = exploration.sentence(verdict, &schedule).unwrap();
+        let sentence = sentence.expect("a counterexample has a sentence");
+        let _ = writeln!(text, "  {verdict} by {schedule}: {sentence}");
     }
     let passing = passing.map_or("nothing".to_owned(), |passing| passing.to_string());
     let _ = writeln!(text, "  passes: {passing}\n");
@@ -918,8 +922,10 @@ fn beyond_the_bounds_nothing_is_said_to_lie_ahead() {
     let shares = exploration.shares(&two_crashes);
     let said: Vec<bool> = shares.iter().map(Option::is_some).collect();
     assert_eq!(said, [true, true, true, true, true, false, false]);
-    let not_enabled: Schedule = "s1:A".parse().unwrap();
-    assert_eq!(exploration.shares(&not_enabled)[1], None);
+    for not_enabled in ["s1:A", "s1:dA.dA", "s1:dA.t"] {
+        let not_enabled: Schedule = not_enabled.parse().unwrap();
+        assert_eq!(exploration.shares(&not_enabled).pop(), Some(None));
+    }
 }
 
 /// A receipt commits by itself, and its worker crashes before the effect: from there on no schedule ends
