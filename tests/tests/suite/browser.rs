@@ -2,8 +2,7 @@
 
 use deliver_twice_tests::Page;
 
-/// True once the laboratory has taken the place of the line that index.html shows first.
-const IS_RUNNING: &str = "document.querySelector('[data-testid=timeline]') !== null";
+use crate::lab::{open, wait_row, wait_running};
 
 /// A side of the page, by the name that its elements carry.
 const LEFT: &str = "left";
@@ -11,14 +10,6 @@ const RIGHT: &str = "right";
 
 /// Widths that the page has to fit, in CSS pixels.
 const WIDTHS: [u32; 3] = [1440, 700, 360];
-
-/// The laboratory, once it runs.
-#[track_caller]
-fn open(query: &str) -> Page {
-    let page = Page::open_at(query);
-    page.wait_until("the laboratory to run", IS_RUNNING);
-    page
-}
 
 /// The selector of an element by what tests call it.
 fn called(testid: &str) -> String {
@@ -41,16 +32,6 @@ fn take(page: &Page, steps: &str) {
         page.click(&format!("{}:enabled", called(&format!("step-{step}"))));
         wait_row(page, next);
     }
-}
-
-/// Waits until the page stands on a row.
-#[track_caller]
-fn wait_row(page: &Page, number: u64) {
-    let row = called(&format!("row-{number}"));
-    page.wait_until(
-        &format!("row {number} to be the current one"),
-        &format!("document.querySelector('{row}[aria-current=step]') !== null"),
-    );
 }
 
 /// What a side's row says: the statement and its answer.
@@ -206,7 +187,7 @@ fn a_reload_keeps_what_is_shown() {
         "?left=no-guard&right=constraint-arbitration&seq=s1:dC.C.xC&at=2&workers=3&lang=en"
     );
     page.reload();
-    page.wait_until("the laboratory to run", IS_RUNNING);
+    wait_running(&page);
     assert_eq!(current(&page), 2);
     assert_eq!(page.count("tbody tr[data-testid^=row-]"), 4);
     assert_eq!(
@@ -278,7 +259,7 @@ fn another_language_keeps_the_run() {
 #[test]
 fn a_visitor_is_met_in_the_language_of_the_browser() {
     let page = Page::open_in("zh-CN");
-    page.wait_until("the laboratory to run", IS_RUNNING);
+    wait_running(&page);
     assert!(verdict(&page, LEFT).contains("重复效果"));
     assert_sound(&page);
     assert_fits(&page);
@@ -344,7 +325,7 @@ fn a_bad_link_is_answered_in_words_and_loses_nothing_else() {
     assert_fits(&page);
 
     page.visit(&format!("{bad}&lang=zh"));
-    page.wait_until("the laboratory to run", IS_RUNNING);
+    wait_running(&page);
     let chinese = notices(&page);
     assert_eq!(chinese.len(), 4, "{chinese:?}");
     assert!(

@@ -16,6 +16,8 @@ use deliver_twice_core::state::State;
 use deliver_twice_core::system::{Action, System};
 use deliver_twice_tests::{Page, repository};
 
+use crate::lab;
+
 /// The opening run of every lesson, on both of its designs, with a name for each. The page itself opens
 /// on the same moves as the lesson of check-then-insert.
 fn runs() -> Vec<(String, System, Run)> {
@@ -216,7 +218,6 @@ fn mermaid_reads_every_diagram() {
     );
 }
 
-const IS_RUNNING: &str = "document.querySelector('[data-testid=timeline]') !== null";
 const PREVIEW: &str = "document.querySelector('[data-testid=export-preview]')";
 const LINK: &str = "document.querySelector('[data-testid=export-download]')";
 
@@ -253,8 +254,7 @@ const SHOWN: [(&str, &str, &str); 7] = [
 
 #[track_caller]
 fn open(query: &str) -> Page {
-    let page = Page::open_at(query);
-    page.wait_until("the laboratory to run", IS_RUNNING);
+    let page = lab::open(query);
     page.click("[data-testid=export] summary");
     page.wait_until("the preview", &format!("{PREVIEW} !== null"));
     page
@@ -292,7 +292,7 @@ fn every_format_is_shown_and_offered_as_a_file_that_holds_what_is_shown() {
 #[test]
 fn nothing_is_given_away_while_a_question_waits() {
     let page = Page::open_at("?lesson=ack-first");
-    page.wait_until("the laboratory to run", IS_RUNNING);
+    lab::wait_running(&page);
     assert_eq!(page.count("[data-testid=export]"), 0);
     page.click("[data-testid=answer-skip]");
     page.wait_until(

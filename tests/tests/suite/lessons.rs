@@ -2,18 +2,10 @@
 
 use deliver_twice_tests::Page;
 
+use crate::lab::open;
+
 const QUESTION: &str = "[data-testid=question]";
 const ANSWERED: &str = "[data-testid=answered]";
-
-#[track_caller]
-fn open(query: &str) -> Page {
-    let page = Page::open_at(query);
-    page.wait_until(
-        "the page to be there",
-        "document.querySelector('[data-testid=timeline]') !== null",
-    );
-    page
-}
 
 fn rows(page: &Page) -> u64 {
     page.count("tr[data-testid^=row-]")

@@ -3,6 +3,7 @@
 mod browser;
 mod export;
 mod harness;
+mod lab;
 mod lessons;
 mod papers;
 mod search;

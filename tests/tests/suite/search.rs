@@ -2,28 +2,10 @@
 
 use deliver_twice_tests::Page;
 
+use crate::lab::{open, wait_row};
+
 const SEARCH_LEFT: &str = "[data-testid=search-left]";
 const SEARCH_RIGHT: &str = "[data-testid=search-right]";
-
-#[track_caller]
-fn open(query: &str) -> Page {
-    let page = Page::open_at(query);
-    page.wait_until(
-        "the page to be there",
-        "document.querySelector('[data-testid=timeline]') !== null",
-    );
-    page
-}
-
-#[track_caller]
-fn wait_row(page: &Page, number: u64) {
-    page.wait_until(
-        &format!("row {number} to be the current one"),
-        &format!(
-            "document.querySelector('[data-testid=row-{number}][aria-current=step]') !== null"
-        ),
-    );
-}
 
 #[test]
 fn every_schedule_is_searched_in_a_worker_that_loads_the_pages_own_module() {
