@@ -1,5 +1,7 @@
 //! Every named design against every hazard, as the core's search found it; each cell can be replayed here.
 
+use std::sync::LazyLock;
+
 use deliver_twice_core::design::{Design, PRESETS};
 use deliver_twice_core::diagnosis::hazard_named;
 use deliver_twice_core::matrix::HAZARDS;
@@ -62,9 +64,11 @@ impl Cell {
     }
 }
 
-/// Every cell of the file.
-pub fn cells() -> Vec<Cell> {
-    MATRIX.lines().filter_map(Cell::read).collect()
+/// Every cell of the file, which is read once however often the page is drawn.
+pub fn cells() -> &'static [Cell] {
+    static CELLS: LazyLock<Vec<Cell>> =
+        LazyLock::new(|| MATRIX.lines().filter_map(Cell::read).collect());
+    &CELLS
 }
 
 /// The matrix.
@@ -81,7 +85,7 @@ pub fn show(view: &View<'_>) -> Html {
                         <th scope="col">{ view.messages.get(hazard_key(hazard.name)) }</th>
                     }) }
                 </tr></thead>
-                <tbody>{ for PRESETS.iter().map(|preset| row(view, preset.name, &cells)) }</tbody>
+                <tbody>{ for PRESETS.iter().map(|preset| row(view, preset.name, cells)) }</tbody>
             </table></div>
         </details>
     }
@@ -155,7 +159,7 @@ mod tests {
     fn every_cell_of_the_file_is_read_and_every_failure_can_be_replayed() {
         let cells = cells();
         assert_eq!(cells.len(), PRESETS.len() * HAZARDS.len());
-        for cell in &cells {
+        for cell in cells {
             let line = MATRIX
                 .lines()
                 .find(|line| line.contains(cell.design) && line.contains(cell.hazard));

@@ -39,10 +39,11 @@ pub fn badge(view: &View<'_>, side: Side) -> Html {
 /// controls.
 pub fn line(view: &View<'_>) -> Html {
     let run = view.run.side(view.session.shown);
-    let (class, words) = match run.findings(view.session.cursor).first() {
-        Some(finding) => {
-            let state = run.state(view.session.cursor);
-            let title = words::violation(view.messages, state, &finding.violation);
+    let cursor = view.session.cursor;
+    let first = run.frame(cursor).and_then(|frame| frame.violations.first());
+    let (class, words) = match first {
+        Some(violation) => {
+            let title = words::violation(view.messages, run.state(cursor), violation);
             ("status status--bad", format!("⚠ {title}"))
         }
         None => ("status", counts(view, run)),
