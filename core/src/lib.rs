@@ -16,6 +16,7 @@ pub mod explore;
 pub mod export;
 pub mod lesson;
 pub mod matrix;
+pub mod outbox;
 pub mod plan;
 pub mod property;
 pub mod run;

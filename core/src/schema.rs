@@ -163,3 +163,33 @@ pub fn literal(value: &Value) -> String {
         }
     }
 }
+
+/// The named constraint of the outbox: an event is enqueued once.
+pub const OUTBOX_CONSTRAINT: &str = "uq_outbox_event";
+
+/// The outbox: events that are committed with the ticket they are about and have still to be published.
+/// The statements on it are in [`outbox::statements`](crate::outbox::statements).
+///
+/// `position` is the order of enqueuing, which is the order of the commits, since SQLite has one writer.
+/// `token` counts the leases that were ever given and never goes back; `attempt` counts those of the
+/// present try and may be set back by hand, when a parked event is to be tried anew. `lease_until` counts
+/// whatever the caller's clock counts.
+pub const OUTBOX_EVENTS: &str = "\
+CREATE TABLE outbox_events (
+  position    INTEGER PRIMARY KEY,
+  event_id    TEXT NOT NULL,
+  ticket_id   TEXT NOT NULL,
+  payload     TEXT NOT NULL,
+  state       TEXT NOT NULL CONSTRAINT ck_outbox_state CHECK (state IN ('pending', 'leased', 'published', 'parked')),
+  owner       TEXT,
+  token       INTEGER NOT NULL DEFAULT 0,
+  attempt     INTEGER NOT NULL DEFAULT 0,
+  lease_until INTEGER,
+  CONSTRAINT uq_outbox_event UNIQUE (event_id),
+  CONSTRAINT ck_outbox_owner CHECK ((state = 'leased') = (owner IS NOT NULL)),
+  CONSTRAINT ck_outbox_lease CHECK ((state = 'leased') = (lease_until IS NOT NULL))
+) STRICT;";
+
+/// Spares a claim the walk past every event that was published already. Nothing else depends on it.
+pub const OUTBOX_OPEN_INDEX: &str = "\
+CREATE INDEX ix_outbox_open ON outbox_events (position) WHERE state IN ('pending', 'leased');";

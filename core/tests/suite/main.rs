@@ -10,6 +10,7 @@ mod explore;
 mod export;
 mod lessons;
 mod matrix;
+mod outbox;
 #[path = "../golden/export/run_check_then_insert.rs"]
 mod run_check_then_insert;
 #[path = "../golden/export/run_constraint_arbitration.rs"]
