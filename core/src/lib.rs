@@ -19,6 +19,7 @@ pub mod matrix;
 pub mod outbox;
 pub mod plan;
 pub mod property;
+pub mod relay;
 pub mod run;
 pub mod scenario;
 pub mod schedule;

@@ -84,3 +84,9 @@ WHERE event_id = :event_id";
 pub const PARK_UNFENCED: &str = "\
 UPDATE outbox_events SET state = 'parked', owner = NULL, lease_until = NULL \
 WHERE event_id = :event_id";
+
+/// Every row in its order, without parameters: `event_id, ticket_id, payload, state, owner, lease_until,
+/// token, attempt`.
+pub const READ_ROWS: &str = "\
+SELECT event_id, ticket_id, payload, state, owner, lease_until, token, attempt \
+FROM outbox_events ORDER BY position";

@@ -25,10 +25,10 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 ///
 /// # Source
 /// The constants are Knuth's, as in MMIX.
-struct Numbers(u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)

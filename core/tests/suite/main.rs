@@ -11,6 +11,10 @@ mod export;
 mod lessons;
 mod matrix;
 mod outbox;
+mod relay;
+#[allow(dead_code, reason = "its `main` prints what `pass` returns")]
+#[path = "../../examples/relay.rs"]
+mod relay_example;
 #[path = "../golden/export/run_check_then_insert.rs"]
 mod run_check_then_insert;
 #[path = "../golden/export/run_constraint_arbitration.rs"]
