@@ -60,9 +60,9 @@ pub enum Error {
         /// What would have been understood.
         expected: Expected,
     },
-    /// A lesson's file could not be read.
-    BadLesson {
-        /// Which lesson.
+    /// A file of the course, a lesson or an exercise, could not be read.
+    BadCourseFile {
+        /// Its name.
         id: &'static str,
         /// The key at fault.
         key: String,
@@ -158,7 +158,7 @@ impl fmt::Display for Error {
                     at_char + 1
                 )
             }
-            Error::BadLesson { id, key, why } => write!(f, "lesson {id}: {key}: {why}"),
+            Error::BadCourseFile { id, key, why } => write!(f, "{id}: {key}: {why}"),
             Error::NotEnabled {
                 number,
                 wanted,

@@ -4,14 +4,17 @@
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 use sqlite_wasm_rs as _;
 
+pub mod axis;
 pub mod broker;
 pub mod cause;
 pub mod contract;
+mod course;
 pub mod design;
 pub mod diagnosis;
 pub mod disk;
 pub mod error;
 pub mod event;
+pub mod exercise;
 pub mod explore;
 pub mod export;
 pub mod lesson;

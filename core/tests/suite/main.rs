@@ -6,6 +6,7 @@ mod determinism;
 mod diagnosis;
 #[cfg(not(target_family = "wasm"))]
 mod disk_against_file;
+mod exercises;
 mod explore;
 mod export;
 mod lessons;

@@ -1,0 +1,148 @@
+//! The axes of a design as values: to compare two designs choice by choice, and to take one choice back.
+
+use std::fmt;
+
+use crate::design::Design;
+
+/// One of the axes on which a design makes its choices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Axis {
+    /// What decides who is first.
+    Arbitration,
+    /// Which writes commit together.
+    Grouping,
+    /// What makes two deliveries the same.
+    Key,
+    /// Which errors mean duplicate.
+    Errors,
+    /// When the ack is sent.
+    Ack,
+    /// How transactions begin.
+    Begin,
+}
+
+impl Axis {
+    /// How many there are.
+    pub const COUNT: usize = 6;
+
+    /// All of them, in the order in which a design's text names its choices.
+    pub const ALL: [Axis; Axis::COUNT] = [
+        Axis::Arbitration,
+        Axis::Grouping,
+        Axis::Key,
+        Axis::Errors,
+        Axis::Ack,
+        Axis::Begin,
+    ];
+
+    /// The name in files and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Axis::Arbitration => "arbitration",
+            Axis::Grouping => "grouping",
+            Axis::Key => "key",
+            Axis::Errors => "errors",
+            Axis::Ack => "ack",
+            Axis::Begin => "begin",
+        }
+    }
+
+    /// The axis with this name.
+    pub fn named(text: &str) -> Option<Self> {
+        Axis::ALL.into_iter().find(|axis| axis.as_str() == text)
+    }
+
+    /// The name of the choice that a design makes on this axis.
+    pub fn choice(self, design: &Design) -> &'static str {
+        // Without `..`: a further axis of a design has to find its place here.
+        let Design {
+            arbitration,
+            grouping,
+            key,
+            errors,
+            ack,
+            begin,
+        } = design;
+        match self {
+            Axis::Arbitration => arbitration.as_str(),
+            Axis::Grouping => grouping.as_str(),
+            Axis::Key => key.as_str(),
+            Axis::Errors => errors.as_str(),
+            Axis::Ack => ack.as_str(),
+            Axis::Begin => begin.as_str(),
+        }
+    }
+
+    /// `design` with the choice that `other` makes on this axis. The combination may make no sense.
+    #[must_use]
+    pub fn taken_from(self, other: &Design, design: Design) -> Design {
+        match self {
+            Axis::Arbitration => Design {
+                arbitration: other.arbitration,
+                ..design
+            },
+            Axis::Grouping => Design {
+                grouping: other.grouping,
+                ..design
+            },
+            Axis::Key => Design {
+                key: other.key,
+                ..design
+            },
+            Axis::Errors => Design {
+                errors: other.errors,
+                ..design
+            },
+            Axis::Ack => Design {
+                ack: other.ack,
+                ..design
+            },
+            Axis::Begin => Design {
+                begin: other.begin,
+                ..design
+            },
+        }
+    }
+}
+
+impl fmt::Display for Axis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The axes on which two designs choose differently, in order.
+pub fn between(one: &Design, other: &Design) -> impl Iterator<Item = Axis> {
+    let (one, other) = (*one, *other);
+    Axis::ALL
+        .into_iter()
+        .filter(move |axis| axis.choice(&one) != axis.choice(&other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[cfg(target_family = "wasm")]
+    use wasm_bindgen_test::wasm_bindgen_test as test;
+
+    #[test]
+    fn a_choice_that_is_taken_over_is_the_only_one_that_changes() {
+        let boss = Design {
+            key: crate::design::Key::Ticket,
+            begin: crate::design::Begin::Immediate,
+            ..Design::preset("swallow-integrity-errors").unwrap()
+        };
+        let other = Design {
+            ack: crate::design::AckTiming::BeforeProcessing,
+            ..Design::preset("effect-first").unwrap()
+        };
+        assert_eq!(between(&boss, &other).collect::<Vec<_>>(), Axis::ALL);
+        for axis in Axis::ALL {
+            let changed = axis.taken_from(&other, boss);
+            assert_eq!(between(&boss, &changed).collect::<Vec<_>>(), [axis]);
+            assert_eq!(axis.choice(&changed), axis.choice(&other));
+            assert_eq!(Axis::named(axis.as_str()), Some(axis));
+        }
+        assert_eq!(Axis::named("transaction"), None);
+    }
+}
