@@ -96,7 +96,7 @@ impl Fields {
     /// [`Error::BadCourseFile`] if it is missing, or one of them is not understood.
     pub fn list<T>(&mut self, key: &str, item: impl Fn(&str) -> Option<T>) -> Result<Vec<T>> {
         let text = self.required(key)?;
-        let items = text.split(", ").map(|word| item(word));
+        let items = text.split(", ").map(item);
         items
             .map(|item| item.ok_or_else(|| self.bad(key, text)))
             .collect()

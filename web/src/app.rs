@@ -30,11 +30,10 @@ pub fn App() -> Html {
     let inputs = (
         session_now.designs,
         session_now.scenario,
+        session_now.bounds_by_hand(),
         session_now.schedule.clone(),
     );
-    let comparison = use_memo(inputs, |(designs, scenario, schedule)| {
-        Comparison::new(*designs, *scenario, schedule).map(Rc::new)
-    });
+    let comparison = use_memo(inputs, |_| Comparison::of(&session_now).map(Rc::new));
     let act = {
         let dispatcher = session.dispatcher();
         use_callback((), move |action: Action, ()| dispatcher.dispatch(action))
@@ -97,7 +96,7 @@ fn Lab(props: &LabProps) -> Html {
     let searches = {
         let moves = session.schedule.0.len();
         let schedules = Side::BOTH.map(|side| comparison.0.side(side).own_schedule(moves));
-        use_searches(session.designs, session.scenario, session.bounds, schedules)
+        use_searches(&session, schedules)
     };
     use_address(&session);
     use_play(&session, &comparison, &act);
@@ -124,9 +123,10 @@ fn Lab(props: &LabProps) -> Html {
         searches: &searches,
         act: &act,
     };
-    let shown = match session.shown {
-        Side::Left => "lab lab--left",
-        Side::Right => "lab lab--right",
+    let shown = match (session.sides().len(), session.shown) {
+        (1, _) => "lab lab--left lab--solo",
+        (_, Side::Left) => "lab lab--left",
+        (_, Side::Right) => "lab lab--right",
     };
     html! {
         <div class={shown} ref={root} tabindex="-1" {onkeydown} data-testid="lab">
@@ -146,8 +146,10 @@ fn Lab(props: &LabProps) -> Html {
                 { view::search::show(&view) }
                 { view::detail::show(&view) }
                 { view::tables::show(&view) }
-                { view::diagnosis::show(&view) }
-                { view::matrix::show(&view) }
+                if !view.is_at_work() {
+                    { view::diagnosis::show(&view) }
+                    { view::matrix::show(&view) }
+                }
                 { view::export::show(&view, &comparison) }
             </main>
             { view::footer::show(&view) }

@@ -16,7 +16,7 @@ use deliver_twice_core::state::State;
 use deliver_twice_core::system::{Action, System};
 use rusqlite::types::Value;
 
-use crate::session::Side;
+use crate::session::{Session, Side};
 
 /// One design's run, and the machine that carried it out.
 #[derive(Debug)]
@@ -57,18 +57,37 @@ pub struct Finding {
 }
 
 impl Comparison {
-    /// Carries the moves out on both designs.
+    /// Carries the moves out on both designs, with as many faults as the bounds have.
     ///
     /// # Errors
     /// Those of the machine: SQLite refused something that no design is meant to fail at.
-    pub fn new(designs: [Design; 2], scenario: Scenario, schedule: &Schedule) -> Result<Self> {
+    pub fn new(
+        designs: [Design; 2],
+        scenario: Scenario,
+        bounds: Bounds,
+        schedule: &Schedule,
+    ) -> Result<Self> {
         let [left, right] = designs;
         let sides = [
-            SideRun::new(left, scenario, schedule)?,
-            SideRun::new(right, scenario, schedule)?,
+            SideRun::new(left, scenario, bounds, schedule)?,
+            SideRun::new(right, scenario, bounds, schedule)?,
         ];
         let parting = parting(&sides[0].run, &sides[1].run);
         Ok(Comparison { sides, parting })
+    }
+
+    /// The comparison that a session shows.
+    ///
+    /// # Errors
+    /// As for [`Comparison::new`].
+    pub fn of(session: &Session) -> Result<Self> {
+        let Session {
+            designs,
+            scenario,
+            schedule,
+            ..
+        } = session;
+        Comparison::new(*designs, *scenario, session.bounds_by_hand(), schedule)
     }
 
     /// One side.
@@ -101,8 +120,13 @@ impl Comparison {
 }
 
 impl SideRun {
-    fn new(design: Design, scenario: Scenario, schedule: &Schedule) -> Result<Self> {
-        let mut system = System::new(design, scenario, Bounds::BY_HAND)?;
+    fn new(
+        design: Design,
+        scenario: Scenario,
+        bounds: Bounds,
+        schedule: &Schedule,
+    ) -> Result<Self> {
+        let mut system = System::new(design, scenario, bounds)?;
         let mut run = Run::started(&system);
         for step in &schedule.0 {
             run.take(&mut system, *step)?;
@@ -189,11 +213,10 @@ fn gist(frame: &Frame) -> String {
 mod tests {
     use super::*;
     use crate::messages::Language;
-    use crate::session::Session;
     use deliver_twice_core::property::Verdict;
 
     fn of(session: &Session) -> Comparison {
-        Comparison::new(session.designs, session.scenario, &session.schedule).unwrap()
+        Comparison::of(session).unwrap()
     }
 
     fn opening() -> (Session, Comparison) {

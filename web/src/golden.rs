@@ -11,7 +11,7 @@ use crate::session::{Session, Side};
 const LINKS: &str = include_str!("../links/golden.txt");
 
 fn shown(session: &Session) -> String {
-    let comparison = Comparison::new(session.designs, session.scenario, &session.schedule).unwrap();
+    let comparison = Comparison::of(session).unwrap();
     let side = |side: Side| in_words(session, comparison.side(side));
     format!(
         "{} steps, at {} | {} | {}",

@@ -65,7 +65,7 @@ mod tests {
     use crate::messages::Language;
 
     fn run_of(session: &Session) -> Comparison {
-        Comparison::new(session.designs, session.scenario, &session.schedule).unwrap()
+        Comparison::of(session).unwrap()
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use deliver_twice_core::Error;
 use deliver_twice_core::design::Design;
+use deliver_twice_core::exercise::{self, Exercise, Goal};
 use deliver_twice_core::lesson;
 use deliver_twice_core::scenario::{Scenario, TaskRow};
 use deliver_twice_core::schedule::Schedule;
@@ -27,6 +28,8 @@ pub struct BadParameter {
 pub enum Why {
     /// The core could not read it.
     Unreadable(Error),
+    /// The exercise leaves no choice there.
+    Fixed,
     /// It is none of these.
     NotOneOf {
         /// What was found.
@@ -41,6 +44,9 @@ pub fn write(session: &Session) -> String {
     if let Some(lesson) = session.lesson.filter(|_| session.is_asked()) {
         // The question stands for everything: nothing in the address may give its answer away.
         return format!("?lesson={}&lang={}", lesson.id, session.language.tag());
+    }
+    if let Some(exercise) = session.exercise {
+        return write_exercise(session, exercise);
     }
     let usual = Scenario::default();
     let Session {
@@ -91,6 +97,32 @@ pub fn write(session: &Session) -> String {
     query
 }
 
+/// The query for a session at an exercise, which names what the visitor did and leaves the rest to it.
+fn write_exercise(session: &Session, exercise: &Exercise) -> String {
+    let (name, id) = (kind_of(exercise), exercise.id);
+    let mut query = format!("?{name}={id}");
+    if !exercise.is_puzzle() {
+        query.push_str(&format!("&right={}", session.design(Side::Right)));
+    }
+    query.push_str(&format!("&seq={}&at={}", session.schedule, session.cursor));
+    if session.answer_shown {
+        query.push_str("&answer=shown");
+    }
+    if !exercise.is_puzzle() && session.shown == Side::Left {
+        query.push_str("&side=left");
+    }
+    query.push_str(&format!("&lang={}", session.language.tag()));
+    query
+}
+
+/// The name of the parameter that carries an exercise.
+fn kind_of(exercise: &Exercise) -> &'static str {
+    match exercise.goal {
+        Goal::Break(_) => "puzzle",
+        Goal::Repair { .. } => "repair",
+    }
+}
+
 /// The session that an address asks for, and what in it could not be understood.
 ///
 /// `query` is the part after the question mark or the hash sign. `preferred` is the language of a visitor
@@ -110,7 +142,25 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
             }
         }
     }
+    for (kind, id) in pairs(query).filter(|(name, _)| name == "puzzle" || name == "repair") {
+        let of_kind = || exercise::built_in().iter().filter(|e| kind_of(e) == kind);
+        match of_kind().find(|exercise| exercise.id == id) {
+            Some(exercise) => session = session.after(Action::Exercise(exercise)),
+            None => {
+                let names: Vec<&str> = of_kind().map(|exercise| exercise.id).collect();
+                let name = if kind == "puzzle" { "puzzle" } else { "repair" };
+                bad.push(none_of(name, id, &names.join(", ")));
+            }
+        }
+    }
     for (name, value) in pairs(query) {
+        if let Some(name) = fixed(&session, &name) {
+            bad.push(BadParameter {
+                name,
+                why: Why::Fixed,
+            });
+            continue;
+        }
         match name.as_str() {
             "left" => read_design(&mut session, Side::Left, &value, &mut bad),
             "right" => read_design(&mut session, Side::Right, &value, &mut bad),
@@ -125,7 +175,11 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
                     why: Why::Unreadable(error),
                 }),
             },
-            "lesson" => {}
+            "lesson" | "puzzle" | "repair" => {}
+            "answer" if session.exercise.is_some() => match value.as_str() {
+                "shown" => session.answer_shown = true,
+                _ => bad.push(none_of("answer", value, "shown")),
+            },
             "at" => at = read_number("at", &value, 0, Schedule::STEPS_MAX, &mut bad),
             "lang" => match Language::from_tag(&value) {
                 Some(language) => session.language = language,
@@ -158,12 +212,40 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
     (session, bad)
 }
 
+/// The name of a parameter that would change what the session's exercise is about.
+fn fixed(session: &Session, name: &str) -> Option<&'static str> {
+    const SCENARIO: [&str; 6] = [
+        "deliveries",
+        "workers",
+        "effects",
+        "versions",
+        "ticket",
+        "task",
+    ];
+    session.exercise?;
+    let of_puzzle = ["right", "side"]
+        .into_iter()
+        .filter(|_| session.puzzle().is_some());
+    let mut names = ["left", "crash-at"]
+        .into_iter()
+        .chain(SCENARIO)
+        .chain(NUMBERS.iter().map(|bound| bound.name))
+        .chain(of_puzzle);
+    names.find(|fixed| *fixed == name)
+}
+
 fn read_design(session: &mut Session, side: Side, value: &str, bad: &mut Vec<BadParameter>) {
     let name = match side {
         Side::Left => "left",
         Side::Right => "right",
     };
     match value.parse::<Design>() {
+        Ok(design) if !session.may_become(side, &design) => {
+            bad.push(BadParameter {
+                name,
+                why: Why::Fixed,
+            });
+        }
         Ok(design) => session.designs[side as usize] = design,
         Err(error) => bad.push(BadParameter {
             name,
@@ -318,6 +400,87 @@ mod tests {
                 assert!(bad.is_empty(), "{link}");
                 assert_eq!(read, session, "{link}");
             }
+        }
+    }
+
+    #[test]
+    fn every_exercise_has_a_short_link_as_it_begins_and_when_it_is_solved() {
+        for exercise in exercise::built_in() {
+            let begun = Session::opening(Language::Chinese).after(Action::Exercise(exercise));
+            let shown = begun.after(match &exercise.goal {
+                Goal::Break(_) => Action::Replay("s1:dA.A2.dB.B2.A.B.A.B.A.B.xA".parse().unwrap()),
+                Goal::Repair { .. } => Action::ShowRepair,
+            });
+            let looked_at = shown.after(Action::GoTo(1)).after(Action::Show(Side::Left));
+            for mut session in [begun, shown, looked_at] {
+                let link = write(&session);
+                assert!(link.len() < 300, "{link}");
+                let (read, bad) = read(&link, Language::English);
+                assert!(bad.is_empty(), "{link}");
+                session.branches.clear();
+                assert_eq!(read, session, "{link}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_longest_repair_has_a_short_link() {
+        let exercise = exercise::named("all-wrong-at-once").unwrap();
+        let begun = Session::opening(Language::Chinese).after(Action::Exercise(exercise));
+        let longest = design::all()
+            .max_by_key(|design| design.to_string().len())
+            .unwrap();
+        let link = write(&begun.after(Action::SetDesign(Side::Right, longest)));
+        assert!(
+            link.len() < 300 && link.contains(&longest.to_string()),
+            "{link}"
+        );
+    }
+
+    #[test]
+    fn an_exercise_keeps_to_itself_whatever_else_an_address_says() {
+        let query = "?right=no-guard&workers=3&repair=nobody-moves&crashes=2&left=no-guard";
+        let (session, bad) = read(query, Language::English);
+        let exercise = exercise::named("nobody-moves").unwrap();
+        let begun = Session::opening(Language::English).after(Action::Exercise(exercise));
+        assert_eq!(session, begun);
+        assert!(bad.iter().all(|bad| matches!(bad.why, Why::Fixed)));
+        let names: Vec<&str> = bad.iter().map(|bad| bad.name).collect();
+        assert_eq!(names, ["right", "workers", "crashes", "left"]);
+    }
+
+    #[test]
+    fn an_unknown_exercise_is_answered_with_those_of_its_kind() {
+        for (query, name, known, other) in [
+            (
+                "?puzzle=lost-race",
+                "puzzle",
+                "effect-alone",
+                "key-too-wide",
+            ),
+            ("?repair=<b>", "repair", "key-too-wide", "effect-alone"),
+            (
+                "?repair=lost-race&answer=42",
+                "answer",
+                "shown",
+                "lost-race",
+            ),
+        ] {
+            let (_, bad) = read(query, Language::English);
+            let [
+                BadParameter {
+                    name: found,
+                    why: Why::NotOneOf { choices, .. },
+                },
+            ] = &bad[..]
+            else {
+                panic!("{query}: {bad:?}")
+            };
+            assert_eq!(*found, name);
+            assert!(
+                choices.contains(known) && !choices.contains(other),
+                "{choices}"
+            );
         }
     }
 

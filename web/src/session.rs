@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use deliver_twice_core::design::{Design, Nonsense};
 use deliver_twice_core::diagnosis::Symptom;
+use deliver_twice_core::exercise::{Exercise, Goal};
 use deliver_twice_core::lesson::Lesson;
+use deliver_twice_core::property::Verdict;
 use deliver_twice_core::scenario::{Bounds, Scenario, TaskRow, Ticket};
 use deliver_twice_core::schedule::{Schedule, Step};
 use yew::Reducible;
@@ -45,8 +47,8 @@ pub enum Guess {
     Given(u32),
 }
 
-/// What the visitor is looking at. The link holds the designs, the scenario, the bounds, the lesson, the
-/// schedule, the cursor, the language and the side; the rest is of the moment.
+/// What the visitor is looking at. The link holds the designs, the scenario, the bounds, the lesson or the
+/// exercise, the schedule, the cursor, the language and the side; the rest is of the moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
     /// The two designs.
@@ -59,6 +61,11 @@ pub struct Session {
     pub lesson: Option<&'static Lesson>,
     /// How the visitor stands to its question.
     pub guess: Guess,
+    /// The exercise that is worked at, if it is one. A puzzle has the same design on both sides and shows
+    /// one of them; a repair has the design that fails on the left and the visitor's on the right.
+    pub exercise: Option<&'static Exercise>,
+    /// Whether the visitor had the exercise solved for him.
+    pub answer_shown: bool,
     /// The moves so far, for both.
     pub schedule: Schedule,
     /// How many of the moves are carried out; the others are shown as what came next.
@@ -113,6 +120,10 @@ pub enum Action {
     Teach(&'static Lesson),
     /// Answers the lesson's question, or goes on without.
     Answer(Guess),
+    /// Begins an exercise, or begins it again.
+    Exercise(&'static Exercise),
+    /// Shows a design that solves the repair. What solves a puzzle is a schedule to replay.
+    ShowRepair,
     /// Picks what is seen in production.
     Diagnose(Option<&'static Symptom>),
     /// Shows or hides the shares of failing futures.
@@ -158,6 +169,8 @@ impl Session {
             bounds: USUAL_BOUNDS,
             lesson: None,
             guess: Guess::Skipped,
+            exercise: None,
+            answer_shown: false,
             schedule: schedule.parse().expect("a schedule written here"),
             cursor: 8,
             language,
@@ -183,6 +196,42 @@ impl Session {
         self.designs == opening.designs
             && self.scenario == opening.scenario
             && self.schedule == opening.schedule
+    }
+
+    /// The verdict that the puzzle asks for, if it is one.
+    pub fn puzzle(&self) -> Option<Verdict> {
+        match self.exercise?.goal {
+            Goal::Break(verdict) => Some(verdict),
+            Goal::Repair { .. } => None,
+        }
+    }
+
+    /// Whether a repair is worked at.
+    pub fn is_repair(&self) -> bool {
+        self.exercise.is_some_and(|exercise| !exercise.is_puzzle())
+    }
+
+    /// The sides that are shown: a puzzle is about one design.
+    pub fn sides(&self) -> &'static [Side] {
+        match self.puzzle() {
+            Some(_) => &[Side::Left],
+            None => &Side::BOTH,
+        }
+    }
+
+    /// Which faults may happen by hand. In a puzzle they are those of the search, whose optimum is the
+    /// measure.
+    pub fn bounds_by_hand(&self) -> Bounds {
+        match self.puzzle() {
+            Some(_) => self.bounds,
+            None => Bounds::BY_HAND,
+        }
+    }
+
+    /// Whether the design on a side may be changed to this one.
+    pub fn may_become(&self, side: Side, design: &Design) -> bool {
+        self.exercise
+            .is_none_or(|exercise| side == Side::Right && exercise.may_become(design))
     }
 
     /// Whether a question waits, so that what gives its answer away is to be kept back.
@@ -212,13 +261,20 @@ impl Session {
         match action {
             Action::Take(step) => next.take(step),
             Action::GoTo(cursor) => next.cursor = cursor.min(next.schedule.0.len()),
+            // What an exercise is about is not for the visitor to change.
+            Action::SetDesign(side, design) if !self.may_become(side, &design) => {}
+            Action::SetScenario(_) | Action::SetBounds(_) if self.exercise.is_some() => {}
+            Action::Show(Side::Right) if self.puzzle().is_some() => {}
             Action::SetDesign(side, design) => match design.nonsense() {
                 None => next.designs[side as usize] = design,
                 Some(nonsense) => next.refused = Some((side, nonsense)),
             },
             Action::SetScenario(scenario) => next.set_scenario(scenario),
             Action::SetBounds(bounds) => next.bounds = bounds,
-            Action::Replay(schedule) => next.replay(schedule),
+            Action::Replay(schedule) => {
+                next.answer_shown |= self.puzzle().is_some();
+                next.replay(schedule);
+            }
             Action::Open {
                 design,
                 scenario,
@@ -226,8 +282,7 @@ impl Session {
                 schedule,
             } => {
                 next.shown = Side::Left;
-                next.lesson = None;
-                next.guess = Guess::Skipped;
+                next.leave_course();
                 next.designs[Side::Left as usize] = design;
                 next.set_scenario(scenario);
                 next.bounds = bounds;
@@ -238,6 +293,8 @@ impl Session {
                 next.guess = guess;
                 next.cursor = next.schedule.0.len();
             }
+            Action::Exercise(exercise) => next.begin(exercise),
+            Action::ShowRepair => next.show_repair(),
             Action::Diagnose(symptom) => next.symptom = symptom,
             Action::ShowShares(shown) => next.shows_shares = shown,
             Action::SetLanguage(language) => next.language = language,
@@ -280,8 +337,47 @@ impl Session {
         self.cursor += 1;
     }
 
+    /// Leaves the lesson or the exercise.
+    fn leave_course(&mut self) {
+        self.lesson = None;
+        self.guess = Guess::Skipped;
+        self.exercise = None;
+        self.answer_shown = false;
+    }
+
+    /// Begins an exercise.
+    fn begin(&mut self, exercise: &'static Exercise) {
+        self.leave_course();
+        self.exercise = Some(exercise);
+        self.designs = [exercise.design; 2];
+        self.set_scenario(exercise.scenario);
+        self.bounds = exercise.bounds;
+        (self.shown, self.schedule) = match &exercise.goal {
+            Goal::Break(_) => (Side::Left, Schedule::default()),
+            Goal::Repair { schedule, .. } => (Side::Right, schedule.clone()),
+        };
+        self.cursor = self.schedule.0.len();
+        self.branches.clear();
+        self.is_playing = false;
+        self.shows_shares = false;
+    }
+
+    /// Puts a design that holds in the place of the visitor's.
+    fn show_repair(&mut self) {
+        let Some(Exercise {
+            goal: Goal::Repair { repaired, .. },
+            ..
+        }) = self.exercise
+        else {
+            return;
+        };
+        self.designs[Side::Right as usize] = *repaired;
+        self.answer_shown = true;
+    }
+
     /// Opens a lesson, at its question.
     fn teach(&mut self, lesson: &'static Lesson) {
+        self.leave_course();
         self.designs = lesson.designs;
         self.set_scenario(lesson.scenario);
         self.bounds = lesson.bounds;
@@ -390,6 +486,8 @@ pub fn with_task(scenario: Scenario, name: &str) -> Scenario {
 mod tests {
     use super::*;
     use deliver_twice_core::broker::WorkerId;
+    use deliver_twice_core::design::Begin;
+    use deliver_twice_core::exercise;
 
     const A: Step = Step::Work(WorkerId(0));
     const B: Step = Step::Work(WorkerId(1));
@@ -434,6 +532,85 @@ mod tests {
         let session = opening().after(Action::Replay(schedule.clone()));
         assert_eq!((session.schedule, session.cursor), (schedule, 4));
         assert_eq!(session.branches, [opening().schedule]);
+    }
+
+    fn working_at(id: &str) -> Session {
+        opening().after(Action::Exercise(exercise::named(id).unwrap()))
+    }
+
+    #[test]
+    fn a_puzzle_begins_with_one_design_and_no_moves_and_lets_nothing_of_it_be_changed() {
+        let session = working_at("two-look-at-once");
+        assert_eq!(session.puzzle(), Some(Verdict::DuplicateEffect));
+        assert_eq!(
+            (session.schedule.0.len(), session.sides()),
+            (0, &[Side::Left][..])
+        );
+        assert_eq!(session.bounds_by_hand(), Bounds::NONE);
+        for action in [
+            Action::SetDesign(Side::Left, Design::CONTRACT),
+            Action::SetDesign(Side::Right, Design::CONTRACT),
+            Action::SetScenario(Scenario {
+                workers: 1,
+                ..session.scenario
+            }),
+            Action::SetBounds(USUAL_BOUNDS),
+            Action::Show(Side::Right),
+            Action::ShowRepair,
+        ] {
+            assert_eq!(session.after(action.clone()), session, "{action:?}");
+        }
+    }
+
+    #[test]
+    fn a_schedule_that_is_replayed_in_a_puzzle_was_shown_until_it_is_begun_again() {
+        let schedule: Schedule = "s1:dA.A.dB.B3.A2".parse().unwrap();
+        let shown = working_at("two-look-at-once").after(Action::Replay(schedule));
+        assert!(shown.answer_shown);
+        assert!(
+            shown.after(Action::Restart).answer_shown,
+            "no branch makes it one's own"
+        );
+        let again = shown.after(Action::Exercise(shown.exercise.unwrap()));
+        assert_eq!(again, working_at("two-look-at-once"));
+    }
+
+    #[test]
+    fn a_repair_changes_the_right_design_on_the_axes_that_are_open() {
+        let session = working_at("nobody-moves");
+        let start = session.exercise.unwrap().design;
+        assert_eq!((session.designs, session.shown), ([start; 2], Side::Right));
+        let immediate = Design {
+            begin: Begin::Immediate,
+            ..start
+        };
+        let repaired = session.after(Action::SetDesign(Side::Right, immediate));
+        assert_eq!(repaired.designs, [start, immediate]);
+        assert_eq!(
+            session.after(Action::SetDesign(Side::Left, immediate)),
+            session
+        );
+        assert_eq!(
+            session.after(Action::SetDesign(Side::Right, Design::CONTRACT)),
+            session
+        );
+        let shown = session.after(Action::ShowRepair);
+        assert_eq!(
+            (shown.designs, shown.answer_shown),
+            ([start, immediate], true)
+        );
+        let replayed = repaired.after(Action::Replay(Schedule::default()));
+        assert!(!replayed.answer_shown, "a schedule solves no repair");
+    }
+
+    #[test]
+    fn a_lesson_and_an_exercise_leave_each_other() {
+        let lesson = deliver_twice_core::lesson::named("ack-first").unwrap();
+        let taught = working_at("ack-too-early").after(Action::Teach(lesson));
+        assert_eq!((taught.exercise, taught.lesson), (None, Some(lesson)));
+        let back = taught.after(Action::Exercise(exercise::named("ack-too-early").unwrap()));
+        assert_eq!((back.lesson, back.is_asked()), (None, false));
+        assert_eq!(back.after(Action::Reopen).exercise, None);
     }
 
     #[test]

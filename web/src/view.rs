@@ -13,6 +13,7 @@ pub mod controls;
 pub mod designs;
 pub mod detail;
 pub mod diagnosis;
+pub mod exercise;
 pub mod export;
 pub mod footer;
 pub mod header;
@@ -43,6 +44,18 @@ impl View<'_> {
     /// A callback that emits the same action whatever the event.
     pub fn on<E: 'static>(&self, action: Action) -> Callback<E> {
         self.act.reform(move |_| action.clone())
+    }
+
+    /// Whether what gives an answer away is to be kept back: a question waits, or a puzzle is not solved.
+    pub fn keeps_back(&self) -> bool {
+        let is_puzzle = self.session.puzzle().is_some();
+        self.session.is_asked() || (is_puzzle && self.is_at_work())
+    }
+
+    /// Whether an exercise is being worked at. What is true of named designs would give its answer away.
+    pub fn is_at_work(&self) -> bool {
+        let session = self.session;
+        session.exercise.is_some() && !session.answer_shown && !exercise::is_solved(self)
     }
 
     /// A message.

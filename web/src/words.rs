@@ -717,6 +717,7 @@ pub fn bad_parameter(m: &Messages, bad: &BadParameter) -> String {
             &[("found", found), ("choices", choices)],
         ),
         Why::Unreadable(error) => self::error(m, error),
+        Why::Fixed => m.get("error.fixed").to_owned(),
     };
     m.fill("link.bad", &[("name", bad.name), ("why", &why)])
 }

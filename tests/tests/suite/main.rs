@@ -1,6 +1,7 @@
 //! Tests of the built page in a real browser, and of the repository itself.
 
 mod browser;
+mod exercises;
 mod export;
 mod harness;
 mod lab;

@@ -1,4 +1,4 @@
-//! The searches that are under way, one for each side, and their answers. Knows nothing of workers.
+//! The searches that are under way, one in each slot, and their answers. Knows nothing of workers.
 
 use deliver_twice_core::Result;
 use deliver_twice_core::design::Design;
@@ -6,12 +6,12 @@ use deliver_twice_core::explore::{Count, Coverage, Exploration, Report, Share};
 use deliver_twice_core::scenario::{Bounds, Scenario};
 use deliver_twice_core::schedule::Schedule;
 
-use super::messages::{Answer, Findings, Question};
+use super::messages::{Answer, Findings, Question, SLOTS};
 
 /// The most states a search on the page visits: about what a phone has memory and patience for.
 pub const STATES_MAX: u64 = 25_000;
 
-/// One side's search.
+/// One search.
 struct Job {
     number: u32,
     exploration: Exploration,
@@ -21,7 +21,7 @@ struct Job {
 /// The searches.
 #[derive(Default)]
 pub struct Engine {
-    jobs: [Option<Job>; 2],
+    jobs: [Option<Job>; SLOTS],
 }
 
 impl Engine {
@@ -29,17 +29,17 @@ impl Engine {
     pub fn ask(&mut self, question: &Question) -> Option<Answer> {
         match question {
             Question::Search {
-                side,
+                slot,
                 number,
                 design,
                 scenario,
                 bounds,
             } => {
                 let job = start(design, scenario.scenario(), bounds.bounds());
-                let slot = self.jobs.get_mut(*side)?;
+                let kept = self.jobs.get_mut(*slot)?;
                 match job {
                     Ok(exploration) => {
-                        *slot = Some(Job {
+                        *kept = Some(Job {
                             number: *number,
                             exploration,
                             is_over: false,
@@ -47,20 +47,20 @@ impl Engine {
                         None
                     }
                     Err(error) => {
-                        *slot = None;
-                        Some(failed(*side, *number, &error))
+                        *kept = None;
+                        Some(failed(*slot, *number, &error))
                     }
                 }
             }
             Question::Shares {
-                side,
+                slot,
                 number,
                 schedule,
             } => {
-                let job = self.jobs.get(*side)?.as_ref()?;
+                let job = self.jobs.get(*slot)?.as_ref()?;
                 let steps = schedule.parse::<Schedule>().ok()?;
                 (job.number == *number && job.is_over).then(|| Answer::Shares {
-                    side: *side,
+                    slot: *slot,
                     number: *number,
                     schedule: schedule.clone(),
                     percent: job
@@ -79,16 +79,16 @@ impl Engine {
         self.jobs.iter().flatten().any(|job| !job.is_over)
     }
 
-    /// Tries up to `steps` further steps for each side, and says how far that came.
+    /// Tries up to `steps` further steps in each slot, and says how far that came.
     pub fn advance(&mut self, steps: u64) -> Vec<Answer> {
         let mut answers = vec![];
-        for (side, slot) in self.jobs.iter_mut().enumerate() {
-            let Some(job) = slot.as_mut().filter(|job| !job.is_over) else {
+        for (slot, kept) in self.jobs.iter_mut().enumerate() {
+            let Some(job) = kept.as_mut().filter(|job| !job.is_over) else {
                 continue;
             };
             match job.exploration.advance(steps) {
                 Ok(Coverage::Running { unexplored }) => answers.push(Answer::Progress {
-                    side,
+                    slot,
                     number: job.number,
                     states: job.exploration.states() as u32,
                     unexplored: unexplored as u32,
@@ -97,14 +97,14 @@ impl Engine {
                     job.is_over = true;
                     let findings = findings(&job.exploration.report());
                     answers.push(Answer::Found {
-                        side,
+                        slot,
                         number: job.number,
                         findings,
                     });
                 }
                 Err(error) => {
-                    answers.push(failed(side, job.number, &error));
-                    *slot = None;
+                    answers.push(failed(slot, job.number, &error));
+                    *kept = None;
                 }
             }
         }
@@ -116,9 +116,9 @@ fn start(design: &str, scenario: Scenario, bounds: Bounds) -> Result<Exploration
     Exploration::new(design.parse::<Design>()?, scenario, bounds, STATES_MAX)
 }
 
-fn failed(side: usize, number: u32, error: &deliver_twice_core::Error) -> Answer {
+fn failed(slot: usize, number: u32, error: &deliver_twice_core::Error) -> Answer {
     Answer::Failed {
-        side,
+        slot,
         number,
         why: error.to_string(),
     }
@@ -157,14 +157,16 @@ fn findings(report: &Report) -> Findings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::messages::slot_of;
+    use deliver_twice_core::axis::Axis;
 
-    fn question(side: usize, number: u32, design: &str) -> Question {
+    fn question(slot: usize, number: u32, design: &str) -> Question {
         let bounds = Bounds {
             crashes: 1,
             ..Bounds::NONE
         };
         Question::Search {
-            side,
+            slot,
             number,
             design: design.to_owned(),
             scenario: Scenario::default().into(),
@@ -196,7 +198,7 @@ mod tests {
         let answers = finish(&mut engine);
         let found = |wanted: usize| {
             answers.iter().find_map(|answer| match answer {
-                Answer::Found { side, findings, .. } if *side == wanted => Some(findings.clone()),
+                Answer::Found { slot, findings, .. } if *slot == wanted => Some(findings.clone()),
                 _ => None,
             })
         };
@@ -210,6 +212,21 @@ mod tests {
         );
         let right = found(1).unwrap();
         assert!(right.exhausted && right.counterexamples.is_empty() && right.failing == "0");
+    }
+
+    #[test]
+    fn a_repairs_changes_are_searched_beside_the_sides() {
+        let mut engine = Engine::default();
+        engine.ask(&question(1, 1, "constraint-arbitration"));
+        engine.ask(&question(slot_of(Axis::Begin), 2, "check-in-transaction"));
+        let answers = finish(&mut engine);
+        let slots = answers.iter().filter_map(|answer| match answer {
+            Answer::Found { slot, findings, .. } => Some((*slot, findings.holds())),
+            _ => None,
+        });
+        let mut found: Vec<(usize, bool)> = slots.collect();
+        found.sort_unstable();
+        assert_eq!(found, [(1, true), (SLOTS - 1, false)]);
     }
 
     #[test]
@@ -229,7 +246,7 @@ mod tests {
         finish(&mut engine);
         let schedule = "s1:dA.A.dB.B.A2".to_owned();
         let shares = Question::Shares {
-            side: 0,
+            slot: 0,
             number: 1,
             schedule: schedule.clone(),
         };
@@ -239,7 +256,7 @@ mod tests {
         assert_eq!(percent.len(), 7);
         assert!(percent[0].unwrap() < 100.0);
         let old = Question::Shares {
-            side: 0,
+            slot: 0,
             number: 9,
             schedule,
         };
@@ -250,6 +267,6 @@ mod tests {
     fn a_question_that_makes_no_sense_is_answered_with_why() {
         let answer = Engine::default().ask(&question(0, 1, "no-such-design"));
         assert!(matches!(answer, Some(Answer::Failed { .. })));
-        assert_eq!(Engine::default().ask(&question(7, 1, "no-guard")), None);
+        assert_eq!(Engine::default().ask(&question(SLOTS, 1, "no-guard")), None);
     }
 }

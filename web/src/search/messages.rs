@@ -2,17 +2,27 @@
 
 use serde::{Deserialize, Serialize};
 
+use deliver_twice_core::axis::Axis;
 use deliver_twice_core::scenario::{Bounds, CrashAt, Scenario, TaskRow, Ticket};
 
-use crate::session::{Side, ticket_name, ticket_named};
+use crate::session::{ticket_name, ticket_named};
+
+/// How many searches there may be at once: one for each side, and one for each axis on which a repair's
+/// change is taken back.
+pub const SLOTS: usize = 2 + Axis::COUNT;
+
+/// The slot of the search in which a repair's change on this axis is taken back.
+pub fn slot_of(axis: Axis) -> usize {
+    2 + axis as usize
+}
 
 /// What the page asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Question {
-    /// Search a design, instead of what was searched for this side before.
+    /// Search a design, instead of what was searched in this slot before.
     Search {
-        /// 0 for the left side, 1 for the right.
-        side: usize,
+        /// 0 for the left side, 1 for the right; for the others see [`slot_of`].
+        slot: usize,
         /// Comes back with every answer, so that one to an older question is known as such.
         number: u32,
         /// The design's text.
@@ -25,7 +35,7 @@ pub enum Question {
     /// For each prefix of a schedule, what share of its futures ends badly.
     Shares {
         /// 0 for the left side, 1 for the right.
-        side: usize,
+        slot: usize,
         /// The number of the search that is asked.
         number: u32,
         /// The schedule's text.
@@ -131,8 +141,8 @@ pub enum Answer {
     Ready,
     /// The search goes on.
     Progress {
-        /// The side.
-        side: usize,
+        /// The slot.
+        slot: usize,
         /// The question's number.
         number: u32,
         /// Distinct states so far.
@@ -142,8 +152,8 @@ pub enum Answer {
     },
     /// The search is over.
     Found {
-        /// The side.
-        side: usize,
+        /// The slot.
+        slot: usize,
         /// The question's number.
         number: u32,
         /// What was found.
@@ -151,8 +161,8 @@ pub enum Answer {
     },
     /// The shares that were asked for.
     Shares {
-        /// The side.
-        side: usize,
+        /// The slot.
+        slot: usize,
         /// The search's number.
         number: u32,
         /// The schedule they belong to.
@@ -162,8 +172,8 @@ pub enum Answer {
     },
     /// It could not be done.
     Failed {
-        /// The side.
-        side: usize,
+        /// The slot.
+        slot: usize,
         /// The question's number.
         number: u32,
         /// Why, in the core's words.
@@ -192,7 +202,9 @@ pub struct Findings {
     pub passing: Option<String>,
 }
 
-/// The side with this number.
-pub fn side_of(number: usize) -> Option<Side> {
-    Side::BOTH.get(number).copied()
+impl Findings {
+    /// Whether every schedule was tried and nothing is violated on any.
+    pub fn holds(&self) -> bool {
+        self.exhausted && self.counterexamples.is_empty()
+    }
 }

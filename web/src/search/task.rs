@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use deliver_twice_core::axis::Axis;
 use deliver_twice_core::design::Design;
 use deliver_twice_core::scenario::{Bounds, Scenario};
 use deliver_twice_core::schedule::Schedule;
@@ -13,13 +14,14 @@ use web_sys::{MessageEvent, Worker, WorkerOptions, WorkerType};
 use yew::prelude::*;
 
 use super::engine::Engine;
-use super::messages::{Answer, Findings, Question, side_of};
-use crate::session::Side;
+use super::messages::{Answer, Findings, Question, SLOTS, slot_of};
+use crate::exercise;
+use crate::session::{Session, Side};
 
 /// Steps in a slice on the page's own thread: a few milliseconds' worth.
 const SLICE: u64 = 40;
 
-/// How far the search of a side has come.
+/// How far a search has come.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Stand {
     /// It has not begun.
@@ -36,33 +38,48 @@ pub enum Stand {
     Failed(String),
 }
 
-/// What is known of one side.
+/// What is known from one search.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SideSearch {
+pub struct Known {
     /// How far the search has come.
     pub stand: Stand,
     /// Per cent of the futures that end badly, after each step of the side's schedule.
     pub percent: Vec<Option<f64>>,
 }
 
-/// What is known of both sides.
+impl Known {
+    /// What was found, once the search is over.
+    pub fn findings(&self) -> Option<&Findings> {
+        match &self.stand {
+            Stand::Over(findings) => Some(findings),
+            Stand::Waiting | Stand::Running { .. } | Stand::Failed(_) => None,
+        }
+    }
+}
+
+/// What is known from all searches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Searches {
-    sides: [SideSearch; 2],
-    numbers: [u32; 2],
+    slots: [Known; SLOTS],
+    numbers: [u32; SLOTS],
 }
 
 impl Searches {
     /// One side.
-    pub fn side(&self, side: Side) -> &SideSearch {
-        &self.sides[side as usize]
+    pub fn side(&self, side: Side) -> &Known {
+        &self.slots[side as usize]
+    }
+
+    /// The repair with its change on this axis taken back.
+    pub fn taken_back(&self, axis: Axis) -> &Known {
+        &self.slots[slot_of(axis)]
     }
 }
 
 /// Something that the page learns.
 pub enum News {
-    /// A search with this number was asked for.
-    Asked(Side, u32),
+    /// A search with this number was asked for in this slot.
+    Asked(usize, u32),
     /// An answer came.
     Heard(Answer),
 }
@@ -73,10 +90,7 @@ impl Reducible for Searches {
     fn reduce(self: Rc<Self>, news: News) -> Rc<Self> {
         let mut next = (*self).clone();
         match news {
-            News::Asked(side, number) => {
-                next.numbers[side as usize] = number;
-                next.sides[side as usize] = SideSearch::default();
-            }
+            News::Asked(slot, number) => next.expect(slot, number),
             News::Heard(answer) => next.hear(answer),
         }
         Rc::new(next)
@@ -84,20 +98,28 @@ impl Reducible for Searches {
 }
 
 impl Searches {
+    /// Forgets what was known in a slot, and with a design what was known of its changes.
+    fn expect(&mut self, slot: usize, number: u32) {
+        self.numbers[slot] = number;
+        self.slots[slot] = Known::default();
+        if slot == Side::Right as usize {
+            self.slots[2..].fill(Known::default());
+        }
+    }
+
     /// Takes an answer in, unless it belongs to a question that was asked before the last.
     fn hear(&mut self, answer: Answer) {
-        let (Answer::Progress { side, number, .. }
-        | Answer::Found { side, number, .. }
-        | Answer::Shares { side, number, .. }
-        | Answer::Failed { side, number, .. }) = &answer
+        let (Answer::Progress { slot, number, .. }
+        | Answer::Found { slot, number, .. }
+        | Answer::Shares { slot, number, .. }
+        | Answer::Failed { slot, number, .. }) = &answer
         else {
             return;
         };
-        let Some(side) = side_of(*side).filter(|side| self.numbers[*side as usize] == *number)
-        else {
+        if self.numbers.get(*slot) != Some(number) {
             return;
-        };
-        let known = &mut self.sides[side as usize];
+        }
+        let known = &mut self.slots[*slot];
         match answer {
             Answer::Progress { states, .. } => known.stand = Stand::Running { states },
             Answer::Found { findings, .. } => known.stand = Stand::Over(Rc::new(findings)),
@@ -114,8 +136,8 @@ struct Desk {
     is_ready: bool,
     /// Questions that were asked before the worker listened.
     waiting: VecDeque<Question>,
-    /// The search that each side asked for last, to be asked for again if the worker dies.
-    last: [Option<Question>; 2],
+    /// The search that was asked for last in each slot, to be asked for again if the worker dies.
+    last: [Option<Question>; SLOTS],
     engine: Engine,
     heard: Callback<Answer>,
     asked: u32,
@@ -145,8 +167,8 @@ impl Desk {
 
     fn ask(desk: &SharedDesk, question: Question) {
         let mut open = desk.borrow_mut();
-        if let Question::Search { side, .. } = &question {
-            open.last[*side] = Some(question.clone());
+        if let Question::Search { slot, .. } = &question {
+            open.last[*slot] = Some(question.clone());
         }
         if open.worker.is_some() && !open.is_ready {
             open.waiting.push_back(question);
@@ -224,16 +246,12 @@ fn search_on(desk: &SharedDesk) {
     Timeout::new(0, move || search_on(&desk)).forget();
 }
 
-/// The searches of both designs under the scenario and the bounds, and the shares of the shown runs.
+/// The searches of both designs under the scenario and the bounds, the shares of the shown runs, and, once
+/// a repair holds, the searches that say what each of its changes is for.
 ///
 /// A change of any of them gives the old search up and begins a new one.
 #[hook]
-pub fn use_searches(
-    designs: [Design; 2],
-    scenario: Scenario,
-    bounds: Bounds,
-    schedules: [Schedule; 2],
-) -> Rc<Searches> {
+pub fn use_searches(session: &Session, schedules: [Schedule; 2]) -> Rc<Searches> {
     let searches = use_reducer(Searches::default);
     let desk = {
         let dispatcher = searches.dispatcher();
@@ -244,15 +262,18 @@ pub fn use_searches(
         })
     };
     let [left, right] = schedules;
-    use_search(&desk, &searches, Side::Left, (designs[0], scenario, bounds));
-    use_search(
-        &desk,
-        &searches,
-        Side::Right,
-        (designs[1], scenario, bounds),
-    );
+    let (designs, under) = (session.designs, (session.scenario, session.bounds));
+    use_search(&desk, &searches, Side::Left, (designs[0], under));
+    use_search(&desk, &searches, Side::Right, (designs[1], under));
     use_shares(&desk, &searches, Side::Left, &left);
     use_shares(&desk, &searches, Side::Right, &right);
+    let known = searches.side(Side::Right).findings();
+    let is_repaired = session.is_repair() && known.is_some_and(Findings::holds);
+    let changes = Axis::ALL.map(|axis| {
+        let change = exercise::taken_back(axis, designs);
+        change.filter(|_| is_repaired)
+    });
+    use_changes(&desk, &searches, (changes, under));
     Rc::new((*searches).clone())
 }
 
@@ -262,26 +283,55 @@ fn use_search(
     desk: &SharedDesk,
     searches: &UseReducerHandle<Searches>,
     side: Side,
-    about: (Design, Scenario, Bounds),
+    about: (Design, (Scenario, Bounds)),
 ) {
     let desk = SharedDesk::clone(desk);
     let dispatcher = searches.dispatcher();
-    use_effect_with(about, move |(design, scenario, bounds)| {
-        let number = {
-            let mut open = desk.borrow_mut();
-            open.asked += 1;
-            open.asked
-        };
-        dispatcher.dispatch(News::Asked(side, number));
-        let question = Question::Search {
-            side: side as usize,
-            number,
-            design: design.to_string(),
-            scenario: (*scenario).into(),
-            bounds: (*bounds).into(),
-        };
-        Desk::ask(&desk, question);
+    use_effect_with(about, move |(design, under)| {
+        begin(&desk, &dispatcher, side as usize, *design, *under);
     });
+}
+
+/// Asks for the search of a repair with each of its changes taken back.
+#[hook]
+fn use_changes(
+    desk: &SharedDesk,
+    searches: &UseReducerHandle<Searches>,
+    about: ([Option<Design>; Axis::COUNT], (Scenario, Bounds)),
+) {
+    let desk = SharedDesk::clone(desk);
+    let dispatcher = searches.dispatcher();
+    use_effect_with(about, move |(changes, under)| {
+        for (axis, change) in Axis::ALL.into_iter().zip(changes) {
+            if let Some(design) = change {
+                begin(&desk, &dispatcher, slot_of(axis), *design, *under);
+            }
+        }
+    });
+}
+
+/// Asks for the search of a design in a slot.
+fn begin(
+    desk: &SharedDesk,
+    dispatcher: &UseReducerDispatcher<Searches>,
+    slot: usize,
+    design: Design,
+    (scenario, bounds): (Scenario, Bounds),
+) {
+    let number = {
+        let mut open = desk.borrow_mut();
+        open.asked += 1;
+        open.asked
+    };
+    dispatcher.dispatch(News::Asked(slot, number));
+    let question = Question::Search {
+        slot,
+        number,
+        design: design.to_string(),
+        scenario: scenario.into(),
+        bounds: bounds.into(),
+    };
+    Desk::ask(desk, question);
 }
 
 /// Asks for the shares along a side's schedule, once its search is over.
@@ -293,7 +343,7 @@ fn use_shares(
     schedule: &Schedule,
 ) {
     let desk = SharedDesk::clone(desk);
-    let is_over = matches!(searches.side(side).stand, Stand::Over(_));
+    let is_over = searches.side(side).findings().is_some();
     let number = searches.numbers[side as usize];
     use_effect_with(
         (is_over, number, schedule.to_string()),
@@ -301,7 +351,7 @@ fn use_shares(
             if *is_over {
                 let schedule = schedule.clone();
                 let question = Question::Shares {
-                    side: side as usize,
+                    slot: side as usize,
                     number: *number,
                     schedule,
                 };

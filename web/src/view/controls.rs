@@ -34,11 +34,13 @@ pub fn show(view: &View<'_>) -> Html {
                 <button class="restart" onclick={view.on(Action::Restart)} data-testid="restart">
                     { view.say("control.restart") }
                 </button>
-                <button
-                    aria-pressed={session.shows_shares.to_string()}
-                    onclick={view.on(Action::ShowShares(!session.shows_shares))}
-                    data-testid="shares"
-                >{ view.say("control.shares") }</button>
+                if view.session.puzzle().is_none() || !view.keeps_back() {
+                    <button
+                        aria-pressed={session.shows_shares.to_string()}
+                        onclick={view.on(Action::ShowShares(!session.shows_shares))}
+                        data-testid="shares"
+                    >{ view.say("control.shares") }</button>
+                }
             </div>
             if !session.branches.is_empty() {
                 <div class="controls__branches">{ for branches(view) }</div>

@@ -1,5 +1,6 @@
 //! A design: its preset, and a control for each axis.
 
+use deliver_twice_core::axis::Axis;
 use deliver_twice_core::design::{
     AckTiming, Arbitration, Begin, Design, Errors, Grouping, Key, PRESETS,
 };
@@ -19,10 +20,21 @@ pub fn segment(view: &View<'_>, side: Side) -> Html {
             onclick={view.on(Action::Show(side))}
             data-testid={format!("show-{}", side_class(side))}
         >
-            { words::design(view.messages, &view.session.design(side)) }
+            { title(view, side) }
             { verdict::badge(view, side) }
         </button>
     }
+}
+
+/// The name of a side's design; in a repair also whose it is.
+fn title(view: &View<'_>, side: Side) -> String {
+    let design = words::design(view.messages, &view.session.design(side));
+    let key = match (view.session.is_repair(), side) {
+        (false, _) => return design.to_owned(),
+        (true, Side::Left) => "repair.before",
+        (true, Side::Right) => "repair.yours",
+    };
+    view.messages.fill(key, &[("design", design)])
 }
 
 /// The panel of a side's design.
@@ -35,10 +47,10 @@ pub fn show(view: &View<'_>, side: Side) -> Html {
     html! {
         <section class={classes!("design", side_class(side))} aria-label={view.say(label).to_owned()}>
             <div class="design__head">
-                <h3>{ words::design(view.messages, &design) }</h3>
-                { preset(view, side, design) }
+                <h3>{ title(view, side) }</h3>
+                if view.session.exercise.is_none() { { preset(view, side, design) } }
             </div>
-            <details class="settings" open={is_wide()}>
+            <details class="settings" open={is_wide() || view.session.is_repair()}>
                 <summary>{ view.say("design.axes") }</summary>
                 <div class="axes">{ for axes(view, side, design) }</div>
             </details>
@@ -103,13 +115,13 @@ fn axes(view: &View<'_>, side: Side, design: Design) -> Vec<Html> {
         Side::Left => view.session.design(Side::Right),
         Side::Right => view.session.design(Side::Left),
     };
-    /// The control of one axis: its field, its type, the key of its name.
+    /// The control of one axis: its field, its type, its value.
     macro_rules! axis {
-        ($field:ident, $axis:ident, $key:literal) => {{
+        ($field:ident, $axis:ident, $value:expr) => {{
             let act = view.act.clone();
-            Select {
-                label: view.say(concat!("axis.", $key)).to_owned(),
-                testid: format!(concat!("axis-", $key, "-{}"), side_class(side)),
+            let select = Select {
+                label: view.say(axis_key($value)).to_owned(),
+                testid: format!("axis-{}-{}", $value, side_class(side)),
                 options: $axis::ALL
                     .iter()
                     .map(|choice| {
@@ -137,21 +149,41 @@ fn axes(view: &View<'_>, side: Side, design: Design) -> Vec<Html> {
                 };
                 act.emit(Action::SetDesign(side, next));
                 next.nonsense().is_none()
-            })
+            });
+            let disabled = !may_change(view, side, $value);
+            html! { <fieldset class="axis" {disabled}>{ select }</fieldset> }
         }};
     }
     vec![
-        axis!(arbitration, Arbitration, "arbitration"),
-        axis!(grouping, Grouping, "grouping"),
-        axis!(key, Key, "key"),
-        axis!(errors, Errors, "errors"),
-        axis!(ack, AckTiming, "ack"),
-        axis!(begin, Begin, "begin"),
+        axis!(arbitration, Arbitration, Axis::Arbitration),
+        axis!(grouping, Grouping, Axis::Grouping),
+        axis!(key, Key, Axis::Key),
+        axis!(errors, Errors, Axis::Errors),
+        axis!(ack, AckTiming, Axis::Ack),
+        axis!(begin, Begin, Axis::Begin),
     ]
 }
 
+/// Whether the visitor may change this axis: an exercise opens some of them, on the right, or none.
+fn may_change(view: &View<'_>, side: Side, axis: Axis) -> bool {
+    let exercise = view.session.exercise;
+    exercise.is_none_or(|exercise| side == Side::Right && exercise.may_change(axis))
+}
+
+/// The key of an axis's name.
+pub fn axis_key(axis: Axis) -> &'static str {
+    match axis {
+        Axis::Arbitration => "axis.arbitration",
+        Axis::Grouping => "axis.grouping",
+        Axis::Key => "axis.key",
+        Axis::Errors => "axis.errors",
+        Axis::Ack => "axis.ack",
+        Axis::Begin => "axis.begin",
+    }
+}
+
 /// The key of a choice's name.
-fn choice_key(name: &str) -> &'static str {
+pub fn choice_key(name: &str) -> &'static str {
     const KEYS: [&str; 20] = [
         "choice.none",
         "choice.trust-redelivered",

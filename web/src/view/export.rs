@@ -97,7 +97,10 @@ fn TakeAway(props: &TakeAwayProps) -> Html {
             if *is_open {
                 <p class="faint">{ &words.text }</p>
                 <div class="export__choices">
-                    { choose_side(words, &side) }
+                    // A puzzle has one run, and a repair begins with the same design on either side.
+                    if Side::BOTH.map(|side| props.run.0.side(side).design) != [props.run.0.side(*side).design; 2] {
+                        { choose_side(words, &side) }
+                    }
                     { choose_format(words, &export) }
                 </div>
                 { preview(words, *export, props.run.0.side(*side)) }

@@ -3,7 +3,7 @@
 use deliver_twice_core::scenario::{Scenario, TaskRow, Ticket};
 use yew::prelude::*;
 
-use super::{Select, View, designs, is_wide, lesson};
+use super::{Select, View, designs, exercise, is_wide, lesson};
 use crate::session::{Action, Side, ticket_name, ticket_named, with_number, with_task};
 
 /// The scene.
@@ -20,9 +20,11 @@ pub fn show(view: &View<'_>) -> Html {
     };
     html! {
         <>
-            { lesson::chooser(view) }
+            <div class="course">{ lesson::chooser(view) }{ exercise::chooser(view) }</div>
             if let Some(taught) = session.lesson {
                 { lesson::show(view, taught) }
+            } else if let Some(exercise) = session.exercise {
+                { exercise::show(view, exercise) }
             } else {
                 <section class="scene">
                     <h2 data-testid="scene">{ title }</h2>
@@ -36,14 +38,7 @@ pub fn show(view: &View<'_>) -> Html {
                     </p>
                 </section>
             }
-            <details class="settings" open={is_wide()}>
-                <summary>{ view.say("scenario") }</summary>
-                <div class="scenario" role="group" aria-label={view.say("scenario").to_owned()}>
-                    { for NUMBERS.iter().map(|(name, max)| number(view, name, *max)) }
-                    { ticket(view) }
-                    { task(view) }
-                </div>
-            </details>
+            if session.exercise.is_none() { { scenario(view) } }
             <div class="segments" role="group">
                 { for Side::BOTH.map(|side| designs::segment(view, side)) }
             </div>
@@ -53,6 +48,20 @@ pub fn show(view: &View<'_>) -> Html {
                 { designs::show(view, Side::Right) }
             </div>
         </>
+    }
+}
+
+/// The controls of what the designs are put to.
+fn scenario(view: &View<'_>) -> Html {
+    html! {
+        <details class="settings" open={is_wide()}>
+            <summary>{ view.say("scenario") }</summary>
+            <div class="scenario" role="group" aria-label={view.say("scenario").to_owned()}>
+                { for NUMBERS.iter().map(|(name, max)| number(view, name, *max)) }
+                { ticket(view) }
+                { task(view) }
+            </div>
+        </details>
     }
 }
 

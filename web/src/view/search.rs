@@ -71,14 +71,14 @@ pub const MOMENT_NAMES: [&str; 3] = ["any-moment", "before-ack", "between-commit
 
 /// The bounds and what the search found, for both sides.
 pub fn show(view: &View<'_>) -> Html {
-    if view.session.is_asked() {
+    if view.keeps_back() {
         return html! {};
     }
     html! {
         <section class="searches" aria-label={view.say("search").to_owned()}>
             <h3>{ view.say("search") }</h3>
-            { bounds(view) }
-            <div class="searches__sides">{ for Side::BOTH.map(|side| result(view, side)) }</div>
+            if view.session.exercise.is_none() { { bounds(view) } }
+            <div class="searches__sides">{ for view.session.sides().iter().map(|side| result(view, *side)) }</div>
         </section>
     }
 }
@@ -86,7 +86,7 @@ pub fn show(view: &View<'_>) -> Html {
 /// What the search of a side has come to, in as few words as will do: the rest is further down.
 pub fn line(view: &View<'_>, side: Side) -> Html {
     let words = match &view.searches.side(side).stand {
-        _ if view.session.is_asked() => return html! {},
+        _ if view.keeps_back() => return html! {},
         Stand::Waiting | Stand::Failed(_) => return html! {},
         Stand::Running { states } => view.messages.fill(
             "search.running",
@@ -291,7 +291,7 @@ fn passing(view: &View<'_>, text: &str, broken: bool) -> Option<Html> {
 }
 
 /// The scenario and the bounds in words: what "all schedules" are. Whatever is not as usual is named.
-fn in_words(view: &View<'_>) -> String {
+pub fn in_words(view: &View<'_>) -> String {
     let Scenario {
         deliveries,
         workers,

@@ -70,7 +70,7 @@ fn in_order(view: &View<'_>, side: Side) -> impl Iterator<Item = Column> {
     if side == Side::Right {
         columns.reverse();
     }
-    let shows_shares = view.session.shows_shares;
+    let shows_shares = view.session.shows_shares && !view.keeps_back();
     columns
         .into_iter()
         .filter(move |column| shows_shares || !matches!(column, Column::Share))

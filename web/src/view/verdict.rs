@@ -3,7 +3,7 @@
 use deliver_twice_core::broker::{Broker, Place, WorkerId};
 use yew::prelude::*;
 
-use super::{View, search, side_class};
+use super::{View, exercise, search, side_class};
 use crate::comparison::{Finding, SideRun};
 use crate::session::Side;
 use crate::words;
@@ -215,8 +215,8 @@ fn spoken(view: &View<'_>) -> String {
         "{number}. {worker} {}.",
         words::move_word(view.messages, *step)
     );
-    for side in Side::BOTH {
-        let run = view.run.side(side);
+    for side in view.session.sides() {
+        let run = view.run.side(*side);
         let row = words::row(view.messages, run, number);
         let name = words::design(view.messages, &run.design);
         text += &format!(" {name}: {} {}", row.code.unwrap_or_default(), row.note);
@@ -225,6 +225,9 @@ fn spoken(view: &View<'_>) -> String {
             text += &format!(" {title}");
         }
         text.push('.');
+    }
+    if let Some(solved) = exercise::spoken(view) {
+        text += &format!(" {solved}");
     }
     text
 }
