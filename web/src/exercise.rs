@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_fault_beyond_the_bounds_does_not_happen() {
-        assert_eq!(solved("two-look-at-once", "s1:dA.A2.xA.dA.A2"), None);
+        assert_eq!(solved("effect-alone", "s1:dA.A3.rA.A.dA.A4"), None);
     }
 
     #[test]
