@@ -40,6 +40,7 @@ fn a_puzzle_keeps_back_what_gives_it_away_until_it_is_solved() {
     assert_eq!(page.count(kept_back), 0);
     take(&page, &BEST[7..]);
     page.wait_text(STAND, "best possible. Steps: 8, switches: 2");
+    assert_eq!(page.count(".question--solved"), 1);
     assert_eq!(page.count(SHOW), 0, "there is nothing left to show");
     for shown in ["search-left", "shares", "diagnosis", "matrix"] {
         assert_eq!(page.count(&format!("[data-testid={shown}]")), 1, "{shown}");
@@ -89,6 +90,7 @@ fn who_gives_up_is_shown_the_best_and_it_does_not_count_as_his() {
     );
     wait_row(&page, 10);
     page.wait_text("[data-testid=verdict-left]", "Lost effect");
+    assert_eq!(page.count(".question--solved"), 0, "he did not solve it");
     page.reload();
     wait_running(&page);
     page.wait_text(STAND, "This is the shortest way");

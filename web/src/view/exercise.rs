@@ -63,10 +63,9 @@ pub fn show(view: &View<'_>, exercise: &'static Exercise) -> Html {
         .messages
         .fill("exercise.within", &[("bounds", &bounds_in_words(view))]);
     let is_solved = is_solved(view);
-    let class = if is_solved {
-        "question question--solved"
-    } else {
-        "question"
+    let class = match is_solved && !view.session.answer_shown {
+        true => "question question--solved",
+        false => "question",
     };
     html! {
         <section class="scene" data-testid="exercise-text">
