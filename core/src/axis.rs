@@ -19,11 +19,19 @@ pub enum Axis {
     Ack,
     /// How transactions begin.
     Begin,
+    /// How events come to the broker.
+    Publication,
+    /// When an outbox row is marked as published.
+    Marking,
+    /// What a relay's claim is worth.
+    Lease,
+    /// How a notification reaches the outside.
+    Outside,
 }
 
 impl Axis {
     /// How many there are.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 10;
 
     /// All of them, in the order in which a design's text names its choices.
     pub const ALL: [Axis; Axis::COUNT] = [
@@ -33,6 +41,10 @@ impl Axis {
         Axis::Errors,
         Axis::Ack,
         Axis::Begin,
+        Axis::Publication,
+        Axis::Marking,
+        Axis::Lease,
+        Axis::Outside,
     ];
 
     /// The name in files and messages.
@@ -44,6 +56,10 @@ impl Axis {
             Axis::Errors => "errors",
             Axis::Ack => "ack",
             Axis::Begin => "begin",
+            Axis::Publication => "publication",
+            Axis::Marking => "marking",
+            Axis::Lease => "lease",
+            Axis::Outside => "outside",
         }
     }
 
@@ -62,6 +78,10 @@ impl Axis {
             errors,
             ack,
             begin,
+            publication,
+            marking,
+            lease,
+            outside,
         } = design;
         match self {
             Axis::Arbitration => arbitration.as_str(),
@@ -70,6 +90,10 @@ impl Axis {
             Axis::Errors => errors.as_str(),
             Axis::Ack => ack.as_str(),
             Axis::Begin => begin.as_str(),
+            Axis::Publication => publication.as_str(),
+            Axis::Marking => marking.as_str(),
+            Axis::Lease => lease.as_str(),
+            Axis::Outside => outside.as_str(),
         }
     }
 
@@ -99,6 +123,22 @@ impl Axis {
             },
             Axis::Begin => Design {
                 begin: other.begin,
+                ..design
+            },
+            Axis::Publication => Design {
+                publication: other.publication,
+                ..design
+            },
+            Axis::Marking => Design {
+                marking: other.marking,
+                ..design
+            },
+            Axis::Lease => Design {
+                lease: other.lease,
+                ..design
+            },
+            Axis::Outside => Design {
+                outside: other.outside,
                 ..design
             },
         }
@@ -134,6 +174,10 @@ mod tests {
         };
         let other = Design {
             ack: crate::design::AckTiming::BeforeProcessing,
+            publication: crate::design::Publication::Outbox,
+            marking: crate::design::Marking::AfterSend,
+            lease: crate::design::Lease::Forever,
+            outside: crate::design::Outside::PendingRow,
             ..Design::preset("effect-first").unwrap()
         };
         assert_eq!(between(&boss, &other).collect::<Vec<_>>(), Axis::ALL);

@@ -14,14 +14,56 @@ pub struct DeliveryId(pub u8);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventIndex(pub u8);
 
-/// Which worker.
+/// Which worker: a process with a connection of its own that walks a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkerId(pub u8);
 
+/// What a worker is there for, and so whose plan it walks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Handles deliveries.
+    Consumer,
+    /// Writes tickets, and sees to it that their events are published.
+    Producer,
+    /// Publishes what stands in the outbox.
+    Relay,
+    /// Carries pending notifications to the provider outside.
+    Sender,
+}
+
+impl WorkerId {
+    /// The consumers, the producer, the relays and the senders, in the order of their ids.
+    const LETTERS: [char; 8] = ['A', 'B', 'C', 'P', 'R', 'S', 'N', 'M'];
+    /// How many workers there can be.
+    pub const COUNT: usize = Self::LETTERS.len();
+    /// The producer.
+    pub const PRODUCER: WorkerId = WorkerId(3);
+    /// The first of the relays.
+    pub const FIRST_RELAY: WorkerId = WorkerId(4);
+    /// The first of the senders.
+    pub const FIRST_SENDER: WorkerId = WorkerId(6);
+
+    /// What it is there for.
+    pub fn kind(self) -> Kind {
+        match self.0 {
+            0..=2 => Kind::Consumer,
+            3 => Kind::Producer,
+            4 | 5 => Kind::Relay,
+            _ => Kind::Sender,
+        }
+    }
+
+    /// The worker with this letter.
+    pub fn lettered(letter: char) -> Option<WorkerId> {
+        let place = Self::LETTERS.iter().position(|known| *known == letter)?;
+        Some(WorkerId(place as u8))
+    }
+}
+
 impl fmt::Display for WorkerId {
-    /// A, B or C.
+    /// A, B or C for a consumer, P for the producer, R or S for a relay, N or M for a sender.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", char::from(b'A' + self.0))
+        write!(f, "{}", Self::LETTERS[usize::from(self.0)])
     }
 }
 
@@ -88,6 +130,12 @@ impl Broker {
         self.deliveries()
             .find(|(_, delivery)| delivery.place == Place::Queued)
             .map(|(id, _)| id)
+    }
+
+    /// How often an event was taken from its producer, whatever became of it since.
+    pub fn taken(&self, event: EventIndex) -> usize {
+        let copies = self.deliveries.iter();
+        copies.filter(|copy| copy.event == event).count()
     }
 
     /// Whether everything published is acked or parked.

@@ -11,8 +11,11 @@ use crate::plan::{Meaning, Role};
 use crate::property::Violation;
 use crate::run::{Moved, Run};
 use crate::sql::{Answer, RefusalKind};
-use crate::state::{Next, State};
+use crate::state::{Job, Next, State};
 use crate::system::{Action, Heard, Ran, System, worker_of};
+
+mod outside;
+mod producer;
 
 /// Who did something, and at which step of the run, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +124,80 @@ pub enum Cause {
         /// The ack.
         ack: Deed,
     },
+    /// The event was published before its ticket was committed, and the ticket never was.
+    PublishedBeforeCommit {
+        /// Who published.
+        publish: Deed,
+        /// Where that worker stopped.
+        end: Option<usize>,
+    },
+    /// The ticket was committed, and its producer was gone before it published the event.
+    CommittedUnpublished {
+        /// The ticket's commit.
+        commit: Deed,
+        /// Where the producer stopped.
+        end: Option<usize>,
+    },
+    /// The broker did not take the event, and nobody heard it say so.
+    RefusalUnheard {
+        /// Who published.
+        publish: Deed,
+    },
+    /// The row was marked as published before the broker had said so.
+    MarkedTooEarly {
+        /// Who marked it.
+        mark: Deed,
+        /// Who sent the message that the broker did not take, if one was sent.
+        refused: Option<Deed>,
+        /// Where the relay stopped, if none was.
+        end: Option<usize>,
+    },
+    /// A relay changed the row after its claim was over: nothing in its statement asks for the claim.
+    ClaimOverruled {
+        /// Who changed it.
+        write: Deed,
+    },
+    /// The row is leased to a relay that is gone, and the lease does not expire.
+    LeasedForever {
+        /// Who claimed it.
+        claim: Deed,
+        /// Where that relay stopped.
+        end: Option<usize>,
+    },
+    /// There is nobody who publishes what stands in the outbox.
+    NobodyRelays,
+    /// The event was published, and published again.
+    PublishedAgain {
+        /// The first time.
+        first: Deed,
+        /// The second.
+        second: Deed,
+    },
+    /// The provider was called, and called again.
+    CalledAgain {
+        /// The first time.
+        first: Deed,
+        /// The second.
+        second: Deed,
+        /// Whether the second call carried a key, which the provider did not look at.
+        had_key: bool,
+        /// Where the second asked whether the message went out, and heard that it had not.
+        asked: Option<usize>,
+    },
+    /// The task was committed, and nobody calls the provider for it.
+    CommittedUncalled {
+        /// The task's commit.
+        commit: Deed,
+        /// Where its worker stopped.
+        end: Option<usize>,
+    },
+    /// The provider was called before the task was committed, and the task never was.
+    CalledBeforeCommit {
+        /// Who called.
+        call: Deed,
+        /// Where that worker stopped.
+        end: Option<usize>,
+    },
     /// None of the above. The steps speak for themselves.
     Unnamed,
 }
@@ -145,6 +222,15 @@ pub fn explain(system: &System, run: &Run, violation: &Violation) -> Cause {
             kind,
         } => history.swallowed(*event, *effect, *kind),
         Violation::FalseSuccess { delivery } => history.false_success(*delivery),
+        Violation::GhostEvent { event } => history.ghost_event(*event),
+        Violation::LostEvent { event } => history.lost_event(*event),
+        Violation::FalsePublished { event } => history.false_published(*event),
+        Violation::StuckRow { event } => history.stuck_row(*event),
+        Violation::StaleWrite { event } => history.stale_write(*event),
+        Violation::DoubledPublication { event, .. } => history.doubled_publication(*event),
+        Violation::SentTwice { event, .. } => history.sent_twice(*event),
+        Violation::NeverSent { event } => history.never_sent(*event),
+        Violation::SentInVain { event } => history.sent_in_vain(*event),
     }
 }
 
@@ -155,18 +241,19 @@ struct History<'a> {
     acts: Vec<Act<'a>>,
 }
 
-/// One step of a worker on a delivery.
+/// One step of a worker on what it has at hand.
 struct Act<'a> {
     deed: Deed,
-    /// The step at which the worker was handed the delivery: what it did since is one attempt.
+    /// The step at which the worker began with it: what it did since is one attempt.
     since: usize,
-    event: EventIndex,
+    /// The event that it is about, where there is one.
+    event: Option<EventIndex>,
     /// The effect that the worker was at.
     effect: Option<EffectName>,
     action: &'a Action,
 }
 
-/// Every step that a worker took while it had a delivery.
+/// Every step that a worker took with something at hand. Being handed a delivery is none.
 fn acts<'a>(system: &System, run: &'a Run) -> Vec<Act<'a>> {
     let mut acts = vec![];
     let mut since = BTreeMap::new();
@@ -175,19 +262,24 @@ fn acts<'a>(system: &System, run: &'a Run) -> Vec<Act<'a>> {
             continue;
         };
         let step = index + 1;
-        let before = run.state_after(index);
-        let Some(job) = &before.worker(worker).job else {
+        let before = &run.state_after(index).worker(worker).job;
+        if before.is_none() {
             since.insert(worker, step);
+        }
+        if matches!(change.action, Action::Delivered { .. }) {
             continue;
+        }
+        let stage = match before.as_ref().map(|job| job.next) {
+            Some(Next::Stage(stage)) => system.plan_of(worker.kind()).stages.get(stage),
+            _ => None,
         };
-        let stage = match job.next {
-            Next::Stage(stage) => system.plan().stages.get(stage),
-            Next::Rollback(_) | Next::GiveBack | Next::AckAnyway => None,
-        };
+        // A relay and a sender know only after their first step what it was about.
+        let known = before.as_ref().and_then(Job::event);
+        let after = frame.state.worker(worker).job.as_ref();
         acts.push(Act {
             deed: Deed { worker, step },
             since: since.get(&worker).copied().unwrap_or(0),
-            event: before.broker.delivery(job.delivery).event,
+            event: known.or_else(|| after.and_then(Job::event)),
             effect: stage.and_then(|stage| stage.effect),
             action: &change.action,
         });
@@ -227,7 +319,7 @@ impl<'a> Act<'a> {
         match means {
             Meaning::Duplicate => Some((Cause::ErrorReadAsDuplicate { reader, kind }, Some(kind))),
             Meaning::AckAnyway => Some((Cause::ErrorAcked { reader, kind }, Some(kind))),
-            Meaning::Proceed | Meaning::GiveBack => None,
+            Meaning::Proceed | Meaning::GiveBack | Meaning::GoTo(_) | Meaning::Done => None,
         }
     }
 
@@ -249,7 +341,7 @@ impl<'a> Act<'a> {
             Action::Ran(ran) => match ran.heard {
                 Heard::ReplyLost(_) => true,
                 Heard::Read(Meaning::GiveBack | Meaning::AckAnyway) => true,
-                Heard::Read(Meaning::Proceed | Meaning::Duplicate) | Heard::Waits { .. } => false,
+                Heard::Read(_) | Heard::Waits { .. } => false,
             },
             _ => false,
         }
@@ -340,7 +432,8 @@ impl<'a> History<'a> {
         let Some(frame) = self.run.frames.last() else {
             return Cause::Unnamed;
         };
-        let waits = (0..).map(WorkerId).zip(frame.waits.iter().cloned());
+        let workers = frame.state.workers().map(|(id, _)| id);
+        let waits = workers.zip(frame.waits.iter().cloned());
         Cause::WaitInCircle {
             waits: waits.filter(|(_, holders)| !holders.is_empty()).collect(),
         }
@@ -444,7 +537,7 @@ impl<'a> History<'a> {
     }
 
     fn acts_on(&self, event: EventIndex) -> impl Iterator<Item = &Act<'a>> {
-        self.acts.iter().filter(move |act| act.event == event)
+        self.acts.iter().filter(move |act| act.event == Some(event))
     }
 }
 
@@ -578,8 +671,116 @@ impl fmt::Display for Cause {
                 "at step {} {} told the broker that it was done, while an effect was not committed",
                 ack.step, ack.worker
             ),
+            Cause::PublishedBeforeCommit { publish, end } => {
+                let Deed { worker, step } = publish;
+                write!(
+                    f,
+                    "{worker} published at step {step}, before the ticket was committed"
+                )?;
+                stopped(f, *end, "and then the commit never came")
+            }
+            Cause::CommittedUnpublished { commit, end } => {
+                let Deed { worker, step } = commit;
+                write!(
+                    f,
+                    "{worker} committed the ticket at step {step}, before it had published"
+                )?;
+                stopped(
+                    f,
+                    *end,
+                    "and nothing in the database says that it still had to",
+                )
+            }
+            Cause::RefusalUnheard { publish } => write!(
+                f,
+                "the broker did not take what {} published at step {}, and nobody waits to hear that",
+                publish.worker, publish.step
+            ),
+            Cause::MarkedTooEarly {
+                mark,
+                refused: Some(refused),
+                ..
+            } => write!(
+                f,
+                "{} marked the row at step {} without hearing the broker, who did not take what {} \
+                 sent at step {}",
+                mark.worker, mark.step, refused.worker, refused.step
+            ),
+            Cause::MarkedTooEarly { mark, end, .. } => {
+                let Deed { worker, step } = mark;
+                write!(
+                    f,
+                    "{worker} marked the row at step {step}, before it had sent the message"
+                )?;
+                stopped(f, *end, "and the row tells nobody to send it")
+            }
+            Cause::ClaimOverruled { write } => write!(
+                f,
+                "at step {} {} changed a row that was not its own any more, because its statement asks \
+                 for the event and not for the claim",
+                write.step, write.worker
+            ),
+            Cause::LeasedForever { claim, end } => {
+                let Deed { worker, step } = claim;
+                write!(f, "{worker} claimed the row at step {step}")?;
+                stopped(f, *end, "and the claim never expires")
+            }
+            Cause::NobodyRelays => f.write_str("nobody publishes what stands in the outbox"),
+            Cause::PublishedAgain { first, second } => write!(
+                f,
+                "{} published at step {} what the broker had taken at step {}: nobody could know \
+                 that it had, and the consumer is there to survive it",
+                second.worker, second.step, first.step
+            ),
+            Cause::CalledAgain {
+                first,
+                second,
+                had_key,
+                asked,
+            } => {
+                let Deed { worker, step } = second;
+                write!(
+                    f,
+                    "{worker} called the provider at step {step}, though the message had gone out at \
+                     step {}",
+                    first.step
+                )?;
+                match (asked, had_key) {
+                    (Some(asked), _) => write!(f, ": when it asked, at step {asked}, it had not"),
+                    (None, true) => f.write_str(", and the provider does not look at the key"),
+                    (None, false) => f.write_str(", and nothing told it so"),
+                }
+            }
+            Cause::CommittedUncalled { commit, end } => {
+                let Deed { worker, step } = commit;
+                write!(
+                    f,
+                    "{worker} committed the task at step {step}, before it had called"
+                )?;
+                stopped(
+                    f,
+                    *end,
+                    "and a later delivery is a duplicate, which calls nobody",
+                )
+            }
+            Cause::CalledBeforeCommit { call, end } => {
+                let Deed { worker, step } = call;
+                write!(
+                    f,
+                    "{worker} called at step {step}, before the task was committed"
+                )?;
+                stopped(f, *end, "and no rollback calls a message back")
+            }
             Cause::Unnamed => f.write_str("the steps before show how it came to this"),
         }
+    }
+}
+
+/// Where a worker stopped, if it did, and what that came to.
+fn stopped(f: &mut fmt::Formatter<'_>, end: Option<usize>, so: &str) -> fmt::Result {
+    match end {
+        Some(end) => write!(f, "; it stopped at step {end}, {so}"),
+        None => write!(f, ", {so}"),
     }
 }
 

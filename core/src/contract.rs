@@ -80,7 +80,8 @@ impl fmt::Display for ApplyError {
                     Role::Claim => "receipt",
                     Role::Apply => "effect",
                     Role::Commit => "commit",
-                    Role::ReadFlag | Role::Check | Role::Rollback | Role::Ack => "stage",
+                    // The contract's plan has no others that ask the database.
+                    _ => "stage",
                 };
                 write!(f, "{stage} refused ({}): {source}", kind.as_str())
             }
@@ -223,9 +224,7 @@ fn values<'a>(
     binds.iter().map(move |bind| match bind {
         Bind::EventId => event_id,
         Bind::EffectName => effect,
-        Bind::TicketId | Bind::TenantId | Bind::TaskId | Bind::Status => {
-            unreachable!("the contract's own statements need the key and nothing else")
-        }
+        _ => unreachable!("the contract's own statements need the key and nothing else"),
     })
 }
 

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::property::Verdict;
-use crate::scenario::{Bounds, Scenario, TaskRow, Ticket};
+use crate::scenario::{Bounds, CrashAt, Provider, Scenario, TaskRow, Ticket};
 
 /// The words of a file, by key and language.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,39 +116,34 @@ impl Fields {
     /// # Errors
     /// [`Error::BadCourseFile`] for what is not understood, [`Error::OutOfRange`] for what is too much.
     pub fn scenario(&mut self) -> Result<Scenario> {
-        let usual = Scenario::default();
-        let scenario = Scenario {
-            deliveries: self.number("deliveries", usual.deliveries)?,
-            workers: self.number("workers", usual.workers)?,
-            effects: self.number("effects", usual.effects)?,
-            versions: self.number("versions", usual.versions)?,
-            ticket: match self.optional("ticket") {
-                Some("missing") => Ticket::Missing,
-                Some("present") | None => Ticket::Present,
-                Some(other) => return Err(self.bad("ticket", other)),
-            },
-            task: match self.optional("task") {
-                None => TaskRow::Sound,
-                Some(name) => TaskRow::named(name).ok_or_else(|| self.bad("task", name))?,
-            },
-        };
+        let mut scenario = Scenario::default();
+        for number in &Scenario::NUMBERS {
+            scenario = number.set(scenario, self.number(number.name, number.of(scenario))?);
+        }
+        scenario.ticket = self.choice("ticket", scenario.ticket, Ticket::named)?;
+        scenario.task = self.choice("task", scenario.task, TaskRow::named)?;
+        scenario.provider = self.choice("provider", scenario.provider, Provider::named)?;
         scenario.checked()
     }
 
     /// The bounds of the search; a fault that the file does not name cannot happen.
     ///
     /// # Errors
-    /// [`Error::BadCourseFile`] for what is no number.
+    /// [`Error::BadCourseFile`] for what is not understood.
     pub fn bounds(&mut self) -> Result<Bounds> {
-        let none = Bounds::NONE;
-        Ok(Bounds {
-            crashes: self.number("crashes", none.crashes)?,
-            lost_acks: self.number("lost-acks", none.lost_acks)?,
-            lost_replies: self.number("lost-replies", none.lost_replies)?,
-            published_again: self.number("published-again", none.published_again)?,
-            given_up: self.number("given-up", none.given_up)?,
-            ..none
-        })
+        let mut bounds = Bounds::NONE;
+        for number in &Bounds::NUMBERS {
+            bounds = number.set(bounds, self.number(number.name, 0)?);
+        }
+        bounds.crash_at = self.choice("crash-at", bounds.crash_at, CrashAt::named)?;
+        Ok(bounds)
+    }
+
+    fn choice<T>(&mut self, key: &str, usual: T, named: fn(&str) -> Option<T>) -> Result<T> {
+        match self.optional(key) {
+            None => Ok(usual),
+            Some(name) => named(name).ok_or_else(|| self.bad(key, name)),
+        }
     }
 
     fn number(&mut self, key: &str, usual: u8) -> Result<u8> {
@@ -215,7 +210,7 @@ mod tests {
             why("workers = 1\nworkers = 2"),
             "some: workers: it stands twice"
         );
-        assert_eq!(why("workers = 9"), "workers is 9; expected 1 to 3");
+        assert_eq!(why("workers = 9"), "workers is 9; expected 0 to 3");
     }
 
     #[test]

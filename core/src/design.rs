@@ -1,4 +1,5 @@
-//! A consumer's design: one choice on each of six axes.
+//! A design: one choice on each axis, six for the consumer, three for the producer's side and one for
+//! what leaves the database.
 //!
 //! A design decides nothing by itself. It is compiled to a [`Plan`](crate::plan::Plan), and the machine
 //! only walks plans.
@@ -107,7 +108,63 @@ axis! {
     }
 }
 
-/// A consumer's design.
+axis! {
+    /// How an event comes from the producer's transaction to the broker.
+    Publication {
+        /// It is in the queue at the start; where it came from is not looked at.
+        AtStart = "at-start",
+        /// The ticket commits, and then the event is published.
+        CommitThenPublish = "commit-then-publish",
+        /// The event is published, and then the ticket commits.
+        PublishThenCommit = "publish-then-commit",
+        /// The event is a row that commits with the ticket, and a relay publishes it.
+        Outbox = "outbox",
+    }
+}
+
+axis! {
+    /// When a relay marks an outbox row as published.
+    Marking {
+        /// When the broker has confirmed the message.
+        AfterConfirm = "after-confirm",
+        /// When the message is sent, whatever the broker makes of it.
+        AfterSend = "after-send",
+        /// In the statement that claims the row, before anything is sent.
+        WithClaim = "with-claim",
+    }
+}
+
+axis! {
+    /// What a relay's claim on an outbox row is worth.
+    Lease {
+        /// It expires, and what a relay says after that is refused: the token is another's by then.
+        Fenced = "fenced",
+        /// It expires, and a relay that was late is heard all the same.
+        Unfenced = "unfenced",
+        /// It never expires.
+        Forever = "forever",
+    }
+}
+
+axis! {
+    /// How a notification reaches the provider outside the database.
+    Outside {
+        /// It does not: a task row is all there is.
+        None = "none",
+        /// The consumer calls the provider inside its transaction.
+        InTransaction = "in-transaction",
+        /// The consumer calls the provider once it has committed.
+        AfterCommit = "after-commit",
+        /// The task is a pending row, and a sender calls the provider for it and marks it done.
+        PendingRow = "pending-row",
+        /// The same, and the call carries the row's id as its idempotency key.
+        PendingRowWithKey = "pending-row-with-key",
+        /// The sender asks the provider whether the row's message went out before it calls.
+        Reconciled = "reconciled",
+    }
+}
+
+/// A design of the whole way, or of that part of it which a scenario looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Design {
     /// What decides who is first.
@@ -122,6 +179,14 @@ pub struct Design {
     pub ack: AckTiming,
     /// How transactions begin.
     pub begin: Begin,
+    /// How events come to the broker.
+    pub publication: Publication,
+    /// When an outbox row is marked as published.
+    pub marking: Marking,
+    /// What a relay's claim is worth.
+    pub lease: Lease,
+    /// How a notification reaches the outside.
+    pub outside: Outside,
 }
 
 /// A design with a name. The names are identities: links and golden files carry them.
@@ -141,7 +206,24 @@ const CONTRACT: Design = Design {
     errors: Errors::TargetOnly,
     ack: AckTiming::AfterCommit,
     begin: Begin::Deferred,
+    publication: Publication::AtStart,
+    marking: Marking::AfterConfirm,
+    lease: Lease::Fenced,
+    outside: Outside::None,
 };
+
+/// The outbox as it should be, with the contract at its other end.
+const OUTBOX: Design = Design {
+    publication: Publication::Outbox,
+    ..CONTRACT
+};
+
+const fn notified(outside: Outside) -> Design {
+    Design {
+        outside,
+        ..CONTRACT
+    }
+}
 
 const fn arbitrated_by(arbitration: Arbitration) -> Design {
     Design {
@@ -150,7 +232,120 @@ const fn arbitrated_by(arbitration: Arbitration) -> Design {
     }
 }
 
-/// The named designs, in the order in which they are taught.
+/// A part of what is taught, with designs of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Chapter {
+    /// How a consumer survives a duplicate.
+    Consumer,
+    /// How a producer loses no event.
+    Producer,
+    /// What leaves the database.
+    Outside,
+}
+
+impl Chapter {
+    /// All of them, in the order in which they are taught.
+    pub const ALL: [Chapter; 3] = [Chapter::Consumer, Chapter::Producer, Chapter::Outside];
+
+    /// The named designs, in the order in which they are taught.
+    pub fn presets(self) -> &'static [Preset] {
+        match self {
+            Chapter::Consumer => &PRESETS,
+            Chapter::Producer => &PRODUCERS,
+            Chapter::Outside => &OUTSIDES,
+        }
+    }
+
+    /// The name in links and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Chapter::Consumer => "consumer",
+            Chapter::Producer => "producer",
+            Chapter::Outside => "outside",
+        }
+    }
+}
+
+/// Every named design, chapter by chapter.
+pub fn presets() -> impl Iterator<Item = &'static Preset> {
+    Chapter::ALL.into_iter().flat_map(Chapter::presets)
+}
+
+/// The named designs of a producer.
+pub const PRODUCERS: [Preset; 7] = [
+    Preset {
+        name: "commit-then-publish",
+        design: Design {
+            publication: Publication::CommitThenPublish,
+            ..CONTRACT
+        },
+    },
+    Preset {
+        name: "publish-then-commit",
+        design: Design {
+            publication: Publication::PublishThenCommit,
+            ..CONTRACT
+        },
+    },
+    Preset {
+        name: "outbox",
+        design: OUTBOX,
+    },
+    Preset {
+        name: "outbox-marked-when-sent",
+        design: Design {
+            marking: Marking::AfterSend,
+            ..OUTBOX
+        },
+    },
+    Preset {
+        name: "outbox-marked-when-claimed",
+        design: Design {
+            marking: Marking::WithClaim,
+            ..OUTBOX
+        },
+    },
+    Preset {
+        name: "outbox-unfenced",
+        design: Design {
+            lease: Lease::Unfenced,
+            ..OUTBOX
+        },
+    },
+    Preset {
+        name: "outbox-leased-forever",
+        design: Design {
+            lease: Lease::Forever,
+            ..OUTBOX
+        },
+    },
+];
+
+/// The named designs of a notification's way to the outside.
+pub const OUTSIDES: [Preset; 5] = [
+    Preset {
+        name: "call-in-transaction",
+        design: notified(Outside::InTransaction),
+    },
+    Preset {
+        name: "call-after-commit",
+        design: notified(Outside::AfterCommit),
+    },
+    Preset {
+        name: "pending-row",
+        design: notified(Outside::PendingRow),
+    },
+    Preset {
+        name: "pending-row-with-key",
+        design: notified(Outside::PendingRowWithKey),
+    },
+    Preset {
+        name: "pending-row-reconciled",
+        design: notified(Outside::Reconciled),
+    },
+];
+
+/// The named designs of a consumer, in the order in which they are taught.
 pub const PRESETS: [Preset; 13] = [
     Preset {
         name: "no-guard",
@@ -236,6 +431,10 @@ pub enum Nonsense {
     NoReceiptToKey,
     /// Where every statement commits by itself, nothing begins.
     NoTransactionToBegin,
+    /// Without an outbox there is no row to claim and to mark.
+    NoOutbox,
+    /// Where every statement commits by itself, no call can be inside a transaction.
+    NoTransactionToCallIn,
 }
 
 impl Nonsense {
@@ -249,6 +448,12 @@ impl Nonsense {
             Nonsense::NoTransactionToBegin => {
                 "under autocommit no transaction begins, so none can begin immediately"
             }
+            Nonsense::NoOutbox => {
+                "without an outbox there is no row that a relay could claim or mark"
+            }
+            Nonsense::NoTransactionToCallIn => {
+                "under autocommit no transaction is open that a call could be made in"
+            }
         }
     }
 }
@@ -259,16 +464,14 @@ impl Design {
 
     /// The preset with this name.
     pub fn preset(name: &str) -> Option<Design> {
-        PRESETS
-            .iter()
+        presets()
             .find(|preset| preset.name == name)
             .map(|preset| preset.design)
     }
 
     /// The name of the preset that this design is, if it is one.
     pub fn preset_name(&self) -> Option<&'static str> {
-        PRESETS
-            .iter()
+        presets()
             .find(|preset| preset.design == *self)
             .map(|preset| preset.name)
     }
@@ -284,6 +487,47 @@ impl Design {
     /// Whether its receipts table has a unique constraint.
     pub fn has_constraint(&self) -> bool {
         self.has_receipt() && self.arbitration != Arbitration::CheckThenInsert
+    }
+
+    /// Whether a producer is part of it, so that nothing is in the queue at the start.
+    pub fn has_producer(&self) -> bool {
+        self.publication != Publication::AtStart
+    }
+
+    /// Whether relays are part of it.
+    pub fn has_outbox(&self) -> bool {
+        self.publication == Publication::Outbox
+    }
+
+    /// Whether a sender is part of it, apart from the consumer.
+    pub fn has_sender(&self) -> bool {
+        matches!(
+            self.outside,
+            Outside::PendingRow | Outside::PendingRowWithKey | Outside::Reconciled
+        )
+    }
+
+    /// The chapter that it belongs to.
+    pub fn chapter(&self) -> Chapter {
+        match (self.has_producer(), self.outside) {
+            (true, _) => Chapter::Producer,
+            (false, Outside::None) => Chapter::Consumer,
+            (false, _) => Chapter::Outside,
+        }
+    }
+
+    /// The design with the usual choice on every axis that means nothing in it: whoever goes from the outbox
+    /// to another way need not undo what he chose about its rows.
+    #[must_use]
+    pub fn without_idle_choices(self) -> Design {
+        match self.has_outbox() {
+            true => self,
+            false => Design {
+                marking: CONTRACT.marking,
+                lease: CONTRACT.lease,
+                ..self
+            },
+        }
     }
 
     /// Why this combination makes no sense, if it does not.
@@ -302,26 +546,45 @@ impl Design {
         if self.grouping == Grouping::Autocommit && self.begin == Begin::Immediate {
             return Some(Nonsense::NoTransactionToBegin);
         }
+        let has_relay_choice = self.marking != Marking::AfterConfirm || self.lease != Lease::Fenced;
+        if !self.has_outbox() && has_relay_choice {
+            return Some(Nonsense::NoOutbox);
+        }
+        if self.grouping == Grouping::Autocommit && self.outside == Outside::InTransaction {
+            return Some(Nonsense::NoTransactionToCallIn);
+        }
         None
     }
 }
 
 impl fmt::Display for Design {
-    /// The preset's name, or the six choices joined by dots.
+    /// The preset's name, or the six choices of the consumer joined by dots; with the other four behind
+    /// them where one of those is not as usual.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.preset_name() {
-            Some(name) => f.write_str(name),
-            None => write!(
-                f,
-                "{}.{}.{}.{}.{}.{}",
-                self.arbitration.as_str(),
-                self.grouping.as_str(),
-                self.key.as_str(),
-                self.errors.as_str(),
-                self.ack.as_str(),
-                self.begin.as_str()
-            ),
+        if let Some(name) = self.preset_name() {
+            return f.write_str(name);
         }
+        write!(
+            f,
+            "{}.{}.{}.{}.{}.{}",
+            self.arbitration.as_str(),
+            self.grouping.as_str(),
+            self.key.as_str(),
+            self.errors.as_str(),
+            self.ack.as_str(),
+            self.begin.as_str()
+        )?;
+        if self.chapter() == Chapter::Consumer {
+            return Ok(());
+        }
+        write!(
+            f,
+            ".{}.{}.{}.{}",
+            self.publication.as_str(),
+            self.marking.as_str(),
+            self.lease.as_str(),
+            self.outside.as_str()
+        )
     }
 }
 
@@ -343,6 +606,9 @@ impl FromStr for Design {
         }
     }
 }
+
+/// How many of the axes are the consumer's, and come first in a design's text.
+const CONSUMER_AXES: usize = 6;
 
 fn from_choices(text: &str) -> Result<Design, Error> {
     let mut words = text.split('.');
@@ -374,13 +640,24 @@ fn from_choices(text: &str) -> Result<Design, Error> {
             found: text.to_owned(),
         });
     }
-    let design = Design {
+    let consumer = Design {
         arbitration: choice!(Arbitration, "arbitration"),
         grouping: choice!(Grouping, "transaction"),
         key: choice!(Key, "key"),
         errors: choice!(Errors, "errors"),
         ack: choice!(AckTiming, "ack"),
         begin: choice!(Begin, "begin"),
+        ..CONTRACT
+    };
+    if text.split('.').count() <= CONSUMER_AXES {
+        return Ok(consumer);
+    }
+    let design = Design {
+        publication: choice!(Publication, "publication"),
+        marking: choice!(Marking, "marking"),
+        lease: choice!(Lease, "lease"),
+        outside: choice!(Outside, "outside"),
+        ..consumer
     };
     match words.next() {
         None => Ok(design),
@@ -393,7 +670,25 @@ fn from_choices(text: &str) -> Result<Design, Error> {
     }
 }
 
-/// Every combination of choices that makes sense, in the order of the axes.
+/// Every design of the producer's side and of the way outside, with the contract at the consumer.
+pub fn all_around_the_contract() -> impl Iterator<Item = Design> {
+    let axes = Publication::ALL.iter().flat_map(|&publication| {
+        Marking::ALL.iter().flat_map(move |&marking| {
+            Lease::ALL.iter().flat_map(move |&lease| {
+                Outside::ALL.iter().map(move |&outside| Design {
+                    publication,
+                    marking,
+                    lease,
+                    outside,
+                    ..CONTRACT
+                })
+            })
+        })
+    });
+    axes.filter(|design| design.nonsense().is_none())
+}
+
+/// Every combination of a consumer's choices that makes sense, in the order of the axes.
 pub fn all() -> impl Iterator<Item = Design> {
     let axes = Arbitration::ALL.iter().flat_map(|&arbitration| {
         Grouping::ALL.iter().flat_map(move |&grouping| {
@@ -407,6 +702,7 @@ pub fn all() -> impl Iterator<Item = Design> {
                             errors,
                             ack,
                             begin,
+                            ..CONTRACT
                         })
                     })
                 })
@@ -424,21 +720,26 @@ mod tests {
 
     #[test]
     fn every_design_that_makes_sense_reads_back_from_its_text() {
-        for design in all() {
+        for design in all().chain(all_around_the_contract()) {
             assert_eq!(design.to_string().parse::<Design>().unwrap(), design);
         }
     }
 
     #[test]
     fn presets_make_sense_and_differ() {
-        for (index, preset) in PRESETS.iter().enumerate() {
+        for (index, preset) in presets().enumerate() {
             assert_eq!(preset.design.nonsense(), None, "{}", preset.name);
             assert_eq!(preset.design.preset_name(), Some(preset.name));
             assert!(
-                PRESETS[..index]
-                    .iter()
-                    .all(|other| other.design != preset.design)
+                presets()
+                    .take(index)
+                    .all(|other| other.design != preset.design && other.name != preset.name)
             );
+        }
+        for chapter in Chapter::ALL {
+            for preset in chapter.presets() {
+                assert_eq!(preset.design.chapter(), chapter, "{}", preset.name);
+            }
         }
     }
 

@@ -60,7 +60,7 @@ pub trait Model {
 
 /// A set of verdicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Verdicts(u8);
+pub struct Verdicts(u16);
 
 impl Verdicts {
     /// Nothing is violated.
@@ -77,9 +77,9 @@ impl Verdicts {
         self.0 & (1 << verdict as u8) != 0
     }
 
-    /// Whether nothing is violated.
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
+    /// Whether something is violated. What is allowed does not count.
+    pub fn is_violation(self) -> bool {
+        self.iter().any(|verdict| !verdict.is_allowed())
     }
 
     /// Its members, in order.

@@ -26,6 +26,7 @@ const ONE: Scenario = Scenario {
     versions: 1,
     ticket: Ticket::Present,
     task: TaskRow::Sound,
+    ..Scenario::USUAL
 };
 
 const ONE_CRASH: Bounds = Bounds {

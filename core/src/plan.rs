@@ -5,15 +5,24 @@
 
 use std::ops::Range;
 
-use crate::design::{AckTiming, Arbitration, Begin, Design, Errors, Grouping, Key};
+use crate::broker::Kind;
+use crate::design::{AckTiming, Arbitration, Begin, Design, Errors, Grouping, Key, Outside};
 use crate::event::EffectName;
+use crate::relay::Confirm;
 use crate::schema;
 use crate::sql::{Answer, Purpose, RefusalKind};
+
+mod producer;
+mod relay;
+mod sender;
+
+/// How often a row of the outbox may be claimed before a relay puts it aside.
+pub const ATTEMPTS_MAX: u8 = 3;
 
 /// What a stage is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Looks at the delivery's `redelivered` flag. The only stage but the ack that asks no database.
+    /// Looks at the delivery's `redelivered` flag.
     ReadFlag,
     /// Begins a transaction.
     Begin,
@@ -29,9 +38,33 @@ pub enum Role {
     Rollback,
     /// Tells the broker "done".
     Ack,
+    /// Writes the ticket: the producer's business.
+    WriteTicket,
+    /// Writes the event into the outbox.
+    Enqueue,
+    /// Sends an event to the broker.
+    Publish,
+    /// Claims a row of the outbox for a while.
+    Lease,
+    /// Hears what the broker made of the message.
+    HearConfirm,
+    /// Marks the row as published.
+    MarkPublished,
+    /// Gives the row back, to be tried again.
+    Release,
+    /// Puts the row aside for a person.
+    Park,
+    /// Looks for a pending notification.
+    Pick,
+    /// Asks the provider outside whether the message went out.
+    AskProvider,
+    /// Calls the provider outside: the message goes out.
+    Call,
+    /// Marks the notification as done.
+    MarkDone,
 }
 
-/// A value that a statement needs from the delivery at hand.
+/// A value that a statement needs from what is at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bind {
     /// The event's id.
@@ -46,6 +79,16 @@ pub enum Bind {
     TaskId,
     /// The status of the task to be written.
     Status,
+    /// What happened: the content of the event.
+    Payload,
+    /// Who claims the row.
+    Owner,
+    /// The token that came with the claim.
+    Token,
+    /// What the clock says.
+    Now,
+    /// Until when the claim is good.
+    Until,
 }
 
 impl Bind {
@@ -58,6 +101,11 @@ impl Bind {
             Bind::TenantId => ":tenant_id",
             Bind::TaskId => ":task_id",
             Bind::Status => ":status",
+            Bind::Payload => ":payload",
+            Bind::Owner => ":owner",
+            Bind::Token => ":token",
+            Bind::Now => ":now",
+            Bind::Until => ":until",
         }
     }
 }
@@ -67,8 +115,12 @@ impl Bind {
 pub enum When {
     /// A query found a row.
     Found,
-    /// A write changed no row.
+    /// A write changed no row, or a statement that was to return one did not.
     NothingChanged,
+    /// The row was claimed more than [`ATTEMPTS_MAX`] times: the third value returned says how often.
+    AttemptsUsedUp,
+    /// The broker says this of a message.
+    Broker(Confirm),
     /// A write was refused by a unique constraint. In a claim that is the receipt's own.
     Unique,
     /// The statement was refused by any constraint.
@@ -84,6 +136,11 @@ impl When {
         match (self, answer) {
             (When::Found, Answer::Rows(count)) => *count > 0,
             (When::NothingChanged, Answer::Changed(count)) => *count == 0,
+            (When::NothingChanged, Answer::Row(row)) => row.is_none(),
+            (When::AttemptsUsedUp, Answer::Row(Some(row))) => {
+                let attempt = row.get(2).and_then(|text| text.parse::<u8>().ok());
+                attempt.is_some_and(|attempt| attempt > ATTEMPTS_MAX)
+            }
             (When::Unique, Answer::Refused(refusal)) => refusal.kind == RefusalKind::Unique,
             (When::Integrity, Answer::Refused(refusal)) => refusal.kind.is_integrity(),
             (When::Refused, Answer::Refused(_)) | (When::Otherwise, _) => true,
@@ -99,10 +156,15 @@ pub enum Meaning {
     Proceed,
     /// This effect was done before: leave it out.
     Duplicate,
-    /// It failed: undo what is open and give the delivery back to the broker.
+    /// It failed: undo what is open and leave what is at hand as it was. A delivery is given back to the
+    /// broker.
     GiveBack,
     /// It failed: undo what is open and tell the broker "done" all the same.
     AckAnyway,
+    /// Go on with the stage of this role.
+    GoTo(Role),
+    /// Nothing is left to do.
+    Done,
 }
 
 /// One answer, and what it means.
@@ -121,7 +183,7 @@ pub struct Stage {
     pub role: Role,
     /// The effect it belongs to, unless it is about the whole delivery.
     pub effect: Option<EffectName>,
-    /// The statement it runs; empty for the two stages that ask no database.
+    /// The statement it runs; empty for a stage that asks no database.
     pub sql: &'static str,
     /// The values bound, in the order of their first appearance in the statement.
     pub binds: &'static [Bind],
@@ -139,18 +201,41 @@ impl Stage {
         reading.expect("every stage reads any answer").means
     }
 
+    /// What the broker's word on a message means to this stage.
+    pub fn hear(&self, confirm: Confirm) -> Meaning {
+        let mut readings = self.readings.iter();
+        let reading = readings.find(|reading| {
+            matches!(reading.when, When::Otherwise) || reading.when == When::Broker(confirm)
+        });
+        reading.expect("every stage reads any answer").means
+    }
+
     /// What the stage's statement is for; `None` if it has none.
     pub fn purpose(&self) -> Option<Purpose> {
         match self.role {
-            Role::ReadFlag | Role::Ack => None,
+            Role::ReadFlag
+            | Role::Ack
+            | Role::Publish
+            | Role::HearConfirm
+            | Role::AskProvider
+            | Role::Call => None,
             Role::Begin | Role::Commit | Role::Rollback => Some(Purpose::Control),
             Role::Check => Some(Purpose::Query),
-            Role::Claim | Role::Apply => Some(Purpose::Write),
+            Role::Claim
+            | Role::Apply
+            | Role::WriteTicket
+            | Role::Enqueue
+            | Role::MarkPublished
+            | Role::Release
+            | Role::Park
+            | Role::MarkDone => Some(Purpose::Write),
+            Role::Lease | Role::Pick => Some(Purpose::Fetch),
         }
     }
 }
 
-/// What a worker does with one delivery, in order.
+/// What a worker does with one thing at hand, in order: a consumer with a delivery, the producer with a
+/// request, a relay with a row of the outbox, a sender with a pending notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The design it was compiled from.
@@ -164,7 +249,23 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Compiles a design for an event with these effects.
+    /// Compiles what a design has workers of this kind do, for events with these effects.
+    pub fn of(kind: Kind, design: Design, effects: &[EffectName]) -> Self {
+        let stages = match kind {
+            Kind::Consumer => return Plan::compile(design, effects),
+            Kind::Producer => producer::stages(design),
+            Kind::Relay => relay::stages(design),
+            Kind::Sender => sender::stages(design),
+        };
+        Plan {
+            design,
+            receipts: receipts_table(design),
+            stages,
+            blocks: vec![],
+        }
+    }
+
+    /// Compiles what a design has a consumer do with an event of these effects.
     pub fn compile(design: Design, effects: &[EffectName]) -> Self {
         let compiler = Compiler { design };
         let mut stages = vec![];
@@ -200,6 +301,11 @@ impl Plan {
         }
     }
 
+    /// The place of the first stage of this role.
+    pub fn place_of(&self, role: Role) -> Option<usize> {
+        self.stages.iter().position(|stage| stage.role == role)
+    }
+
     /// The statement that undoes what is open. Carried out when a worker leaves a transaction early.
     pub const ROLLBACK: &'static str = "ROLLBACK";
 }
@@ -232,20 +338,30 @@ impl Compiler {
         };
         let check = self.check(effect).into_iter();
         let claim = self.claim(effect).into_iter();
-        let apply = self.apply(effect);
+        let apply = [self.apply(effect)];
+        let apply = apply
+            .into_iter()
+            .chain(self.call(effect, Outside::InTransaction));
         match self.design.grouping {
-            Grouping::One => transaction(check.chain(claim).chain([apply]).collect()),
+            Grouping::One => transaction(check.chain(claim).chain(apply).collect()),
             Grouping::ReceiptFirst => {
                 transaction(check.chain(claim).collect());
-                transaction(vec![apply]);
+                transaction(apply.collect());
             }
             Grouping::EffectFirst => {
-                transaction(check.chain([apply]).collect());
+                transaction(check.chain(apply).collect());
                 transaction(claim.collect());
             }
-            Grouping::Autocommit => stages.extend(check.chain(claim).chain([apply])),
+            Grouping::Autocommit => stages.extend(check.chain(claim).chain(apply)),
         }
+        stages.extend(self.call(effect, Outside::AfterCommit));
         stages
+    }
+
+    /// The call to the provider, if this effect has one and the design makes it here.
+    fn call(&self, effect: EffectName, here: Outside) -> Option<Stage> {
+        let is_made = effect == EffectName::Notification && self.design.outside == here;
+        is_made.then(|| self.stage(Role::Call, effect, "", &[], None))
     }
 
     fn read_flag(&self) -> Stage {
@@ -375,6 +491,35 @@ impl Compiler {
             sql,
             binds,
             readings,
+        }
+    }
+}
+
+impl Stage {
+    /// A stage outside the consumer's plan: `readings` come first, a refused statement leaves what is at
+    /// hand as it was, and anything else leads on.
+    fn outside(
+        role: Role,
+        sql: &'static str,
+        binds: &'static [Bind],
+        readings: &[(When, Meaning)],
+    ) -> Stage {
+        let usual = [
+            (When::Refused, Meaning::GiveBack),
+            (When::Otherwise, Meaning::Proceed),
+        ];
+        let readings = readings.iter().chain(&usual);
+        Stage {
+            role,
+            effect: None,
+            sql,
+            binds,
+            readings: readings
+                .map(|(when, means)| Reading {
+                    when: *when,
+                    means: *means,
+                })
+                .collect(),
         }
     }
 }

@@ -1,13 +1,17 @@
-//! The six properties that are checked after every step, and what it means that one is violated.
+//! The properties that are checked after every step, and what it means that one does not hold.
 
 use std::fmt;
 
 use crate::broker::{DeliveryId, EventIndex, Place, WorkerId};
+use crate::design::Outside;
 use crate::event::EffectName;
 use crate::plan::Role;
 use crate::sql::RefusalKind;
 use crate::state::{Next, Swallowed};
 use crate::system::System;
+
+mod outside;
+mod producer;
 
 /// What went wrong. The order is that of urgency: a page that shows one shows the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,18 +28,52 @@ pub enum Verdict {
     SwallowedError,
     /// The broker was told "done" while an effect had no committed task.
     FalseSuccess,
+    /// The broker took an event whose ticket is not committed, and nobody is about to commit it.
+    GhostEvent,
+    /// A ticket is committed, the broker never took its event, and nothing is left that would be retried.
+    LostEvent,
+    /// A row of the outbox says "published", the broker never took the event, and nobody is about to send
+    /// it.
+    FalsePublished,
+    /// A row of the outbox waits to be published, and nothing will come of it without help.
+    StuckRow,
+    /// A relay changed a row of the outbox that was another's by then, or nobody's.
+    StaleWrite,
+    /// More than one message went out for one event.
+    SentTwice,
+    /// The notification's task is committed, no message went out, and nobody is about to send one.
+    NeverSent,
+    /// A message went out for a task that is not committed, and nobody is about to commit it.
+    SentInVain,
+    /// The broker took one event more than once. That is allowed: consumers are there to survive it.
+    DoubledPublication,
 }
 
 impl Verdict {
     /// All of them, in order.
-    pub const ALL: [Verdict; 6] = [
+    pub const ALL: [Verdict; 15] = [
         Verdict::DuplicateEffect,
         Verdict::LostEffect,
         Verdict::Stuck,
         Verdict::OrphanReceipt,
         Verdict::SwallowedError,
         Verdict::FalseSuccess,
+        Verdict::GhostEvent,
+        Verdict::LostEvent,
+        Verdict::FalsePublished,
+        Verdict::StuckRow,
+        Verdict::StaleWrite,
+        Verdict::SentTwice,
+        Verdict::NeverSent,
+        Verdict::SentInVain,
+        Verdict::DoubledPublication,
     ];
+
+    /// Whether it is no fault of the design: it is noted where it happens, and a design under which it
+    /// happens holds all the same.
+    pub fn is_allowed(self) -> bool {
+        self == Verdict::DoubledPublication
+    }
 
     /// The name in links, reports and messages.
     pub fn as_str(self) -> &'static str {
@@ -46,6 +84,15 @@ impl Verdict {
             Verdict::OrphanReceipt => "orphan-receipt",
             Verdict::SwallowedError => "swallowed-error",
             Verdict::FalseSuccess => "false-success",
+            Verdict::GhostEvent => "ghost-event",
+            Verdict::LostEvent => "lost-event",
+            Verdict::FalsePublished => "false-published",
+            Verdict::StuckRow => "stuck-row",
+            Verdict::StaleWrite => "stale-write",
+            Verdict::SentTwice => "sent-twice",
+            Verdict::NeverSent => "never-sent",
+            Verdict::SentInVain => "sent-in-vain",
+            Verdict::DoubledPublication => "doubled-publication",
         }
     }
 
@@ -60,6 +107,19 @@ impl Verdict {
             }
             Verdict::SwallowedError => "only the receipt's own constraint is read as a duplicate",
             Verdict::FalseSuccess => "an ack is sent only for what is committed",
+            Verdict::GhostEvent => "an event that the broker took has a committed ticket",
+            Verdict::LostEvent => {
+                "a committed ticket's event is with the broker, or in a row that will be looked at"
+            }
+            Verdict::FalsePublished => "a row that says published was taken by the broker",
+            Verdict::StuckRow => "a row that waits to be published can be claimed, now or later",
+            Verdict::StaleWrite => "only the relay that claimed a row last changes it",
+            Verdict::SentTwice => "no event has two messages outside",
+            Verdict::NeverSent => {
+                "a committed notification has a message outside, or a sender to come"
+            }
+            Verdict::SentInVain => "a message outside has a committed task",
+            Verdict::DoubledPublication => "the broker takes an event once",
         }
     }
 }
@@ -115,9 +175,63 @@ pub enum Violation {
         /// Of which delivery.
         delivery: DeliveryId,
     },
+    /// An event without a ticket is on its way.
+    GhostEvent {
+        /// Which.
+        event: EventIndex,
+    },
+    /// An event will never be published.
+    LostEvent {
+        /// Which.
+        event: EventIndex,
+    },
+    /// A row says "published", and that is not so.
+    FalsePublished {
+        /// The event of the row.
+        event: EventIndex,
+    },
+    /// A row waits for ever.
+    StuckRow {
+        /// The event of the row.
+        event: EventIndex,
+    },
+    /// A row was changed by a relay whose claim was over.
+    StaleWrite {
+        /// The event of the row.
+        event: EventIndex,
+    },
+    /// Messages went out more than once.
+    SentTwice {
+        /// For which event.
+        event: EventIndex,
+        /// How many.
+        messages: usize,
+    },
+    /// No message goes out.
+    NeverSent {
+        /// For which event.
+        event: EventIndex,
+    },
+    /// A message went out for nothing.
+    SentInVain {
+        /// For which event.
+        event: EventIndex,
+    },
+    /// The broker took an event more than once.
+    DoubledPublication {
+        /// Which.
+        event: EventIndex,
+        /// How often.
+        times: usize,
+    },
 }
 
 impl Violation {
+    /// Whether it is no fault of the design; see [`Verdict::is_allowed`].
+    pub fn is_allowed(&self) -> bool {
+        self.verdict().is_allowed()
+    }
+
     /// The verdict that it is a case of.
     pub fn verdict(&self) -> Verdict {
         match self {
@@ -127,11 +241,21 @@ impl Violation {
             Violation::OrphanReceipt { .. } => Verdict::OrphanReceipt,
             Violation::SwallowedError { .. } => Verdict::SwallowedError,
             Violation::FalseSuccess { .. } => Verdict::FalseSuccess,
+            Violation::GhostEvent { .. } => Verdict::GhostEvent,
+            Violation::LostEvent { .. } => Verdict::LostEvent,
+            Violation::FalsePublished { .. } => Verdict::FalsePublished,
+            Violation::StuckRow { .. } => Verdict::StuckRow,
+            Violation::StaleWrite { .. } => Verdict::StaleWrite,
+            Violation::SentTwice { .. } => Verdict::SentTwice,
+            Violation::NeverSent { .. } => Verdict::NeverSent,
+            Violation::SentInVain { .. } => Verdict::SentInVain,
+            Violation::DoubledPublication { .. } => Verdict::DoubledPublication,
         }
     }
 }
 
-/// Every violation in the state that the machine is in, in the order of [`Verdict`].
+/// Every violation in the state that the machine is in, in the order of [`Verdict`], and behind them what
+/// is allowed and worth a note.
 pub fn violations(system: &System) -> Vec<Violation> {
     let mut found = vec![];
     found.extend(duplicate_effects(system));
@@ -155,6 +279,15 @@ pub fn violations(system: &System) -> Vec<Violation> {
     found.extend(early.map(|delivery| Violation::FalseSuccess {
         delivery: *delivery,
     }));
+    if system.design().has_producer() {
+        found.extend(producer::violations(system));
+    }
+    if system.design().outside != Outside::None {
+        found.extend(outside::violations(system));
+    }
+    if system.design().has_producer() {
+        found.extend(producer::doubled_publications(system));
+    }
     found
 }
 
@@ -176,7 +309,9 @@ fn lost_effects(system: &System) -> impl Iterator<Item = Violation> + '_ {
             .broker
             .deliveries()
             .filter(|(_, copy)| copy.event == event);
-        copies.all(|(_, copy)| copy.place == Place::Acked) && !state.is_being_handled(event)
+        state.broker.taken(event) > 0
+            && copies.all(|(_, copy)| copy.place == Place::Acked)
+            && !state.is_being_handled(event)
     };
     system
         .obligations()
@@ -221,7 +356,7 @@ fn is_owed(system: &System, event: EventIndex, effect: EffectName) -> bool {
         .workers
         .iter()
         .filter_map(|worker| worker.job.as_ref());
-    jobs.filter(|job| system.state().broker.delivery(job.delivery).event == event)
+    jobs.filter(|job| job.handed().is_some_and(|handed| handed.event == event))
         .any(|job| {
             let Next::Stage(next) = job.next else {
                 return false;

@@ -23,10 +23,20 @@ pub struct Frame {
     pub state: Rc<State>,
     /// What is violated in that state.
     pub violations: Vec<Violation>,
-    /// For each worker, whom it waits for then.
+    /// What happened and is allowed: no violation, and worth a note.
+    pub noted: Vec<Violation>,
+    /// For each worker, in the order of their ids, whom it waits for then.
     pub waits: Vec<Vec<ConnectionId>>,
     /// What may happen next.
     pub enabled: Vec<Step>,
+}
+
+impl Frame {
+    /// Whom a worker waits for. Nobody, if there is no such worker.
+    pub fn waits_of(&self, worker: WorkerId) -> &[ConnectionId] {
+        let place = self.state.place_of(worker);
+        place.map_or(&[], |place| &self.waits[place])
+    }
 }
 
 /// Whether a step could be taken.
@@ -114,11 +124,15 @@ impl Run {
         };
         system.look_as_workers()?;
         let workers = system.state().workers().map(|(id, _)| id);
+        let (noted, violations) = violations(system)
+            .into_iter()
+            .partition(Violation::is_allowed);
         self.frames.push(Frame {
             step,
             moved,
             waits: workers.map(|id| system.waits_for(id)).collect(),
-            violations: violations(system),
+            violations,
+            noted,
             enabled: system.enabled(),
             state: Rc::new(system.state().clone()),
         });
@@ -178,7 +192,7 @@ fn pause(system: &System, step: Step) -> Pause {
     let Some(worker) = step.worker() else {
         return Pause::NotNow;
     };
-    if usize::from(worker.0) >= system.state().workers.len() {
+    if system.state().place_of(worker).is_none() {
         return Pause::NotNow;
     }
     let is_idle = |id: WorkerId| system.state().worker(id).job.is_none();

@@ -7,16 +7,24 @@
 //! | `dA` | the broker hands the head of its queue to worker A |
 //! | `A`, `A3` | A takes its next stage; three times |
 //! | `t` | the operator adds the missing ticket |
+//! | `e` | the lease of a relay that is gone expires |
+//! | `l` | the lease of a relay that is still at work expires |
 //! | `p1` | the producer publishes event e1 once more |
 //! | `kA` | A sends its ack, and it is lost |
 //! | `rA` | A's commit is carried out, and the reply is lost |
+//! | `nR` | R publishes, and the broker refuses the message |
+//! | `uR` | R publishes, and the broker returns the message: no queue takes it |
+//! | `cR` | the broker's confirm to R is lost |
+//! | `oN` | N calls the provider, and the answer is lost |
 //! | `gA` | A gives up waiting |
 //! | `xA` | A crashes |
+//!
+//! Workers are A, B and C, who consume; P, who produces; R and S, who relay; N and M, who send.
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::broker::{EventIndex, WorkerId};
+use crate::broker::{EventIndex, Kind, WorkerId};
 use crate::error::Error;
 
 /// One atomic thing that may happen next. The order of this type is the order in which
@@ -27,6 +35,8 @@ pub enum Step {
     Deliver(WorkerId),
     /// A worker takes its next stage.
     Work(WorkerId),
+    /// The lease of a relay expires that is no longer at work on the row.
+    LeaseExpires,
     /// The operator adds the missing ticket.
     AddTicket,
     /// The producer publishes an event once more.
@@ -35,6 +45,16 @@ pub enum Step {
     LoseAck(WorkerId),
     /// A worker's commit is carried out, and the reply is lost on the way.
     LoseReply(WorkerId),
+    /// The lease of a relay expires while the relay is still at work on the row.
+    LeaseOverrun,
+    /// A worker publishes, and the broker refuses the message.
+    Nack(WorkerId),
+    /// A worker publishes, and the broker returns the message, because no queue takes it.
+    Return(WorkerId),
+    /// The broker's confirm to a worker is lost on the way.
+    LoseConfirm(WorkerId),
+    /// A worker calls the provider, which does what it is asked, and the answer is lost on the way.
+    LoseAnswer(WorkerId),
     /// A worker that waits gives up, as a busy timeout would make it.
     GiveUp(WorkerId),
     /// A worker's process dies, and its connection with it.
@@ -49,15 +69,21 @@ impl Step {
             | Step::Work(worker)
             | Step::LoseAck(worker)
             | Step::LoseReply(worker)
+            | Step::Nack(worker)
+            | Step::Return(worker)
+            | Step::LoseConfirm(worker)
+            | Step::LoseAnswer(worker)
             | Step::GiveUp(worker)
             | Step::Crash(worker) => Some(worker),
-            Step::AddTicket | Step::PublishAgain(_) => None,
+            Step::LeaseExpires | Step::LeaseOverrun | Step::AddTicket | Step::PublishAgain(_) => {
+                None
+            }
         }
     }
 
     /// Whether the system itself gets on by it, as opposed to a fault or to someone from outside.
     pub fn is_progress(self) -> bool {
-        matches!(self, Step::Deliver(_) | Step::Work(_))
+        matches!(self, Step::Deliver(_) | Step::Work(_) | Step::LeaseExpires)
     }
 }
 
@@ -66,10 +92,16 @@ impl fmt::Display for Step {
         match self {
             Step::Deliver(worker) => write!(f, "d{worker}"),
             Step::Work(worker) => write!(f, "{worker}"),
+            Step::LeaseExpires => f.write_str("e"),
             Step::AddTicket => f.write_str("t"),
             Step::PublishAgain(event) => write!(f, "p{}", event.0 + 1),
             Step::LoseAck(worker) => write!(f, "k{worker}"),
             Step::LoseReply(worker) => write!(f, "r{worker}"),
+            Step::LeaseOverrun => f.write_str("l"),
+            Step::Nack(worker) => write!(f, "n{worker}"),
+            Step::Return(worker) => write!(f, "u{worker}"),
+            Step::LoseConfirm(worker) => write!(f, "c{worker}"),
+            Step::LoseAnswer(worker) => write!(f, "o{worker}"),
             Step::GiveUp(worker) => write!(f, "g{worker}"),
             Step::Crash(worker) => write!(f, "x{worker}"),
         }
@@ -124,6 +156,8 @@ pub enum Expected {
     Step,
     /// A worker's letter.
     Worker,
+    /// The letter of a worker that is handed deliveries.
+    Consumer,
     /// An event's number.
     Event,
     /// How often a worker steps, or nothing for once.
@@ -138,8 +172,11 @@ impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Expected::Version => write!(f, "the version `{}`", Schedule::VERSION),
-            Expected::Step => f.write_str("a step: A, B or C; dA, kA, rA, gA, xA; p1; t"),
-            Expected::Worker => f.write_str("a worker: A, B or C"),
+            Expected::Step => f.write_str(
+                "a step: a worker's letter; dA, kA, rA, gA, xA; nR, uR, cR; oN; p1; e, l, t",
+            ),
+            Expected::Worker => f.write_str("a worker: A, B, C, P, R, S, N or M"),
+            Expected::Consumer => f.write_str("a consumer: A, B or C"),
             Expected::Event => f.write_str("an event: 1 or 2"),
             Expected::Count => {
                 write!(f, "nothing, or a number from 2 to {}", Schedule::STEPS_MAX)
@@ -193,18 +230,32 @@ fn read_word(word: &str, at: usize) -> Result<(Step, usize), Bad> {
     let mut letters = word.chars();
     let first = letters.next().ok_or((at, String::new(), Expected::Step))?;
     let rest = letters.as_str();
-    let about = |step: fn(WorkerId) -> Step| match rest.chars().next().and_then(worker) {
+    let about = |step: fn(WorkerId) -> Step| match rest.chars().next().and_then(WorkerId::lettered)
+    {
         Some(worker) if rest.len() == 1 => Ok((step(worker), 1)),
         _ => Err((at + 1, rest.to_owned(), Expected::Worker)),
     };
-    match first {
-        'A'..='C' => {
-            let worker = worker(first).expect("the letter was just matched");
-            Ok((Step::Work(worker), read_count(rest, at + 1)?))
+    let about_consumer = |step| match about(step)? {
+        (step, count) if step.worker().map(WorkerId::kind) == Some(Kind::Consumer) => {
+            Ok((step, count))
         }
-        'd' => about(Step::Deliver),
-        'k' => about(Step::LoseAck),
+        _ => Err((at + 1, rest.to_owned(), Expected::Consumer)),
+    };
+    let alone = |step| match rest {
+        "" => Ok((step, 1)),
+        _ => Err((at + 1, rest.to_owned(), Expected::EndOfStep)),
+    };
+    if let Some(worker) = WorkerId::lettered(first) {
+        return Ok((Step::Work(worker), read_count(rest, at + 1)?));
+    }
+    match first {
+        'd' => about_consumer(Step::Deliver),
+        'k' => about_consumer(Step::LoseAck),
         'r' => about(Step::LoseReply),
+        'n' => about(Step::Nack),
+        'u' => about(Step::Return),
+        'c' => about(Step::LoseConfirm),
+        'o' => about(Step::LoseAnswer),
         'g' => about(Step::GiveUp),
         'x' => about(Step::Crash),
         'p' => match rest {
@@ -212,14 +263,11 @@ fn read_word(word: &str, at: usize) -> Result<(Step, usize), Bad> {
             "2" => Ok((Step::PublishAgain(EventIndex(1)), 1)),
             _ => Err((at + 1, rest.to_owned(), Expected::Event)),
         },
-        't' if rest.is_empty() => Ok((Step::AddTicket, 1)),
-        't' => Err((at + 1, rest.to_owned(), Expected::EndOfStep)),
+        'e' => alone(Step::LeaseExpires),
+        'l' => alone(Step::LeaseOverrun),
+        't' => alone(Step::AddTicket),
         _ => Err((at, word.to_owned(), Expected::Step)),
     }
-}
-
-fn worker(letter: char) -> Option<WorkerId> {
-    matches!(letter, 'A'..='C').then(|| WorkerId(letter as u8 - b'A'))
 }
 
 fn read_count(text: &str, at: usize) -> Result<usize, Bad> {
@@ -241,7 +289,7 @@ mod tests {
 
     #[test]
     fn every_step_reads_back_from_its_text() {
-        let text = "s1:dA.A2.dB.B12.t.p1.p2.kA.rB.gC.xB.A.A.xB.xB";
+        let text = "s1:dA.A2.dB.B12.t.p1.p2.kA.rB.gC.P3.R.nR.uS.cS.e.l.N2.oM.xB.A.A.xB.xB";
         let schedule: Schedule = text.parse().unwrap();
         assert_eq!(schedule.to_string(), text.replace("B.A.A.", "B.A2."));
         assert_eq!(schedule.to_string().parse::<Schedule>().unwrap(), schedule);
@@ -259,6 +307,7 @@ mod tests {
             ("s1:A.", 5, "", Step),
             ("s1:dA.D", 6, "D", Step),
             ("s1:dD", 4, "D", Worker),
+            ("s1:dP", 4, "P", Consumer),
             ("s1:d", 4, "", Worker),
             ("s1:A1", 4, "1", Count),
             ("s1:A0", 4, "0", Count),
@@ -292,11 +341,12 @@ mod tests {
         for (text, said) in [
             (
                 "s1:dD",
-                "schedule has `D` at character 5; expected a worker: A, B or C",
+                "schedule has `D` at character 5; expected a worker: A, B, C, P, R, S, N or M",
             ),
             (
                 "s1:A.",
-                "schedule ends at character 6; expected a step: A, B or C; dA, kA, rA, gA, xA; p1; t",
+                "schedule ends at character 6; expected a step: a worker's letter; \
+                 dA, kA, rA, gA, xA; nR, uR, cR; oN; p1; e, l, t",
             ),
             (
                 "A",

@@ -89,6 +89,23 @@ pub struct Task {
     pub status: String,
 }
 
+/// A row of `outbox_events`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OutboxRow {
+    /// The event.
+    pub event_id: String,
+    /// `pending`, `leased`, `published` or `parked`.
+    pub state: String,
+    /// Who claimed it.
+    pub owner: Option<String>,
+    /// How often it was claimed: the token of the last claim.
+    pub token: i64,
+    /// How often it was tried.
+    pub attempt: i64,
+    /// Until when the claim is good, in the units of the clock that it was claimed by.
+    pub lease_until: Option<i64>,
+}
+
 /// What the tables hold as one connection sees them, each table in the order of its rows' text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tables {
@@ -98,10 +115,12 @@ pub struct Tables {
     pub receipts: Vec<Receipt>,
     /// `business_tasks`.
     pub tasks: Vec<Task>,
+    /// `outbox_events`, in the order of enqueueing. Empty in a laboratory without one.
+    pub outbox: Vec<OutboxRow>,
 }
 
 impl Tables {
-    /// Reads the three tables through `connection`, in one statement and so under one lock.
+    /// Reads tickets, receipts and tasks through `connection`, in one statement and so under one lock.
     ///
     /// # Errors
     /// Whatever SQLite answers: BUSY, if the connection has no lock yet and may not have one.
@@ -130,6 +149,27 @@ impl Tables {
         tables.tasks.sort_unstable();
         Ok(tables)
     }
+
+    /// Reads the outbox as well, in a statement of its own.
+    ///
+    /// # Errors
+    /// As for [`Tables::read`].
+    pub fn read_with_outbox(connection: &Connection) -> rusqlite::Result<Self> {
+        let tables = Tables::read(connection)?;
+        let mut statement = connection.prepare_cached(READ_OUTBOX)?;
+        let rows = statement.query_map([], |row| {
+            Ok(OutboxRow {
+                event_id: row.get(0)?,
+                state: row.get(1)?,
+                owner: row.get(2)?,
+                token: row.get(3)?,
+                attempt: row.get(4)?,
+                lease_until: row.get(5)?,
+            })
+        })?;
+        let outbox = rows.collect::<rusqlite::Result<_>>()?;
+        Ok(Tables { outbox, ..tables })
+    }
 }
 
 /// The rows of all tables, each with the number of its table in front: what [`Tables::read`] asks.
@@ -137,6 +177,10 @@ pub const READ_TABLES: &str = "\
 SELECT 0, id, NULL, NULL, NULL, NULL FROM tickets
 UNION ALL SELECT 1, event_id, effect_name, NULL, NULL, NULL FROM effect_receipts
 UNION ALL SELECT 2, id, ticket_id, tenant_id, task_type, status FROM business_tasks";
+
+/// The rows of the outbox, in the order in which they were enqueued.
+pub const READ_OUTBOX: &str = "SELECT event_id, state, owner, token, attempt, lease_until \
+     FROM outbox_events ORDER BY position";
 
 /// Adds a ticket.
 pub const INSERT_TICKET: &str =
@@ -149,6 +193,14 @@ pub const INSERT_TASK: &str = "INSERT INTO business_tasks (id, ticket_id, tenant
 /// The same, with every constraint's violation but a foreign key's turned into silence.
 pub const INSERT_TASK_OR_IGNORE: &str = "INSERT OR IGNORE INTO business_tasks (id, ticket_id, tenant_id, task_type, status) \
      VALUES (:task_id, :ticket_id, :tenant_id, :effect_name, :status)";
+
+/// Looks for a notification that is to be sent.
+pub const PICK_NOTIFICATION: &str = "SELECT id FROM business_tasks \
+     WHERE task_type = 'notification' AND status = 'pending' ORDER BY id LIMIT 1";
+
+/// Marks a notification as sent.
+pub const MARK_DONE: &str =
+    "UPDATE business_tasks SET status = 'done' WHERE id = :task_id AND status = 'pending'";
 
 /// A value as the page and the traces write it: as an SQL literal.
 pub fn literal(value: &Value) -> String {

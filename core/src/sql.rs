@@ -3,7 +3,10 @@
 //! Every statement of a plan goes through [`ask`], whoever drives: the page, a test, or a program that
 //! calls [`apply_once`](crate::apply_once).
 
-use rusqlite::{Connection, ErrorCode, Params};
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Connection, ErrorCode, Params, Row};
+
+use crate::schema::literal;
 
 /// What SQLite answered to one statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +18,8 @@ pub enum Answer {
     Rows(u64),
     /// A write was carried out and changed this many rows.
     Changed(u64),
+    /// A statement that was asked for one row returned it, each value as text, or found none.
+    Row(Option<Vec<String>>),
     /// The statement failed and changed nothing.
     Refused(Refusal),
 }
@@ -134,6 +139,8 @@ pub enum Purpose {
     Query,
     /// Changes rows.
     Write,
+    /// Returns one row, whether or not it changes it.
+    Fetch,
 }
 
 /// Runs `sql` with `values` bound, and returns what SQLite answered.
@@ -147,19 +154,39 @@ pub fn ask(
     values: impl Params,
 ) -> rusqlite::Result<Answer> {
     let mut statement = connection.prepare_cached(sql)?;
-    if purpose == Purpose::Query {
-        let mut rows = statement.query(values)?;
-        let mut count = 0;
-        while rows.next()?.is_some() {
-            count += 1;
-        }
-        return Ok(Answer::Rows(count));
-    }
-    let changed = statement.execute(values)?;
     Ok(match purpose {
-        Purpose::Write => Answer::Changed(changed as u64),
-        Purpose::Control | Purpose::Query => Answer::Done,
+        Purpose::Query => {
+            let mut rows = statement.query(values)?;
+            let mut count = 0;
+            while rows.next()?.is_some() {
+                count += 1;
+            }
+            Answer::Rows(count)
+        }
+        Purpose::Fetch => {
+            let mut rows = statement.query(values)?;
+            let first = rows.next()?.map(in_text).transpose()?;
+            // A write that returns rows is carried out once they are all fetched.
+            while rows.next()?.is_some() {}
+            Answer::Row(first)
+        }
+        Purpose::Write => Answer::Changed(statement.execute(values)? as u64),
+        Purpose::Control => {
+            statement.execute(values)?;
+            Answer::Done
+        }
     })
+}
+
+fn in_text(row: &Row<'_>) -> rusqlite::Result<Vec<String>> {
+    let columns = row.as_ref().column_count();
+    let text = |index| {
+        Ok(match row.get_ref(index)? {
+            ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            value => literal(&Value::try_from(value)?),
+        })
+    };
+    (0..columns).map(text).collect()
 }
 
 /// An answer as data: a failure is an answer too.

@@ -6,9 +6,10 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use crate::broker::{Broker, DeliveryId, EventIndex, WorkerId};
+use crate::broker::{Broker, DeliveryId, EventIndex, Kind, WorkerId};
 use crate::disk::LockLevel;
 use crate::event::EffectName;
+use crate::relay::Confirm;
 use crate::scenario::Bounds;
 use crate::schema::Tables;
 use crate::sql::RefusalKind;
@@ -18,7 +19,7 @@ use crate::sql::RefusalKind;
 pub struct State {
     /// The broker and its deliveries.
     pub broker: Broker,
-    /// The workers, A first.
+    /// The workers, in the order of their ids.
     pub workers: Vec<Worker>,
     /// What the tables hold as committed.
     pub committed: Rc<Tables>,
@@ -28,6 +29,22 @@ pub struct State {
     pub swallowed: BTreeSet<Swallowed>,
     /// Deliveries that were acked while an effect of their event had no committed task.
     pub acked_too_early: BTreeSet<DeliveryId>,
+    /// Events whose row of the outbox was changed by a relay that had no claim on it any more.
+    pub stale_writes: BTreeSet<EventIndex>,
+    /// Tickets that the producer is still to be asked for. Requests are in the order of their events.
+    pub requests: u8,
+    /// What the clock of the leases says. It stands still but for a lease's expiry.
+    pub clock: u8,
+    /// The messages that the provider sent on, in order of their tasks. It is outside: nothing that happens
+    /// in the database changes it.
+    pub sent: Vec<Message>,
+}
+
+/// A message that reached the outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Message {
+    /// The task that it was sent for, be it committed or not.
+    pub task: Origin,
 }
 
 /// An error that surfaced nowhere.
@@ -44,6 +61,8 @@ pub struct Swallowed {
 /// One worker.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Worker {
+    /// Which.
+    pub id: WorkerId,
     /// What it is doing; `None` if it is idle.
     pub job: Option<Job>,
     /// The lock its connection holds on the database.
@@ -56,8 +75,9 @@ pub struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn idle() -> Self {
+    pub(crate) fn idle(id: WorkerId) -> Self {
         Worker {
+            id,
             job: None,
             lock: LockLevel::None,
             in_transaction: false,
@@ -66,21 +86,95 @@ impl Worker {
     }
 }
 
-/// A delivery being handled.
+/// Something being handled.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Job {
+    /// What.
+    pub subject: Subject,
+    /// What the worker does next.
+    pub next: Next,
+    /// The lock it was refused and waits for.
+    pub waits_for: Option<LockLevel>,
+}
+
+/// What a worker has at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// A consumer has a delivery.
+    Delivery(Handed),
+    /// The producer was asked to write the ticket of this event.
+    Request(EventIndex),
+    /// A relay has claimed this row of the outbox, or is about to claim one.
+    Row(Option<Claimed>),
+    /// A sender has picked this pending task, or is about to pick one.
+    Task(Option<Origin>),
+}
+
+/// A delivery as it was handed to a consumer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Handed {
     /// The delivery.
     pub delivery: DeliveryId,
+    /// The event that it carries.
+    pub event: EventIndex,
     /// Which attempt it is, counted from 1, as the broker said when it handed the delivery out.
     pub attempt: u8,
     /// What the flag said then. The broker may think otherwise by now, if an ack was lost on its way.
     pub redelivered: bool,
-    /// What the worker does next.
-    pub next: Next,
     /// Whether the ack was sent and arrived.
     pub acked: bool,
-    /// The lock it was refused and waits for.
-    pub waits_for: Option<LockLevel>,
+}
+
+/// A row of the outbox as a relay claimed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Claimed {
+    /// The event.
+    pub event: EventIndex,
+    /// The token that came with the claim.
+    pub token: u8,
+    /// What the broker made of the message, once it was sent.
+    pub confirm: Option<Confirm>,
+}
+
+impl Job {
+    /// The delivery at hand, if it is one.
+    pub fn handed(&self) -> Option<&Handed> {
+        match &self.subject {
+            Subject::Delivery(handed) => Some(handed),
+            _ => None,
+        }
+    }
+
+    /// The row of the outbox at hand, if one is claimed.
+    pub fn claimed(&self) -> Option<&Claimed> {
+        match &self.subject {
+            Subject::Row(claimed) => claimed.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The event that it is about, if that is known.
+    pub fn event(&self) -> Option<EventIndex> {
+        match self.subject {
+            Subject::Delivery(handed) => Some(handed.event),
+            Subject::Request(event) => Some(event),
+            Subject::Row(claimed) => claimed.map(|row| row.event),
+            Subject::Task(task) => task.map(|task| task.event),
+        }
+    }
+}
+
+/// Which task came from where: its id says so, because it was computed from that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Origin {
+    /// The event.
+    pub event: EventIndex,
+    /// The effect.
+    pub effect: EffectName,
+    /// The delivery that carried the event.
+    pub delivery: DeliveryId,
+    /// Which attempt at that delivery, counted from 1.
+    pub attempt: u8,
 }
 
 /// What a worker does next.
@@ -113,28 +207,41 @@ impl State {
     /// # Panics
     /// If there is no such worker.
     pub fn worker(&self, id: WorkerId) -> &Worker {
-        &self.workers[usize::from(id.0)]
+        &self.workers[self.place_of(id).expect("a worker of this scenario")]
     }
 
-    /// All workers, A first.
+    /// A worker, if there is one of this id.
+    pub fn find(&self, id: WorkerId) -> Option<&Worker> {
+        self.workers.iter().find(|worker| worker.id == id)
+    }
+
+    /// All workers, in the order of their ids.
     pub fn workers(&self) -> impl Iterator<Item = (WorkerId, &Worker)> {
-        (0..).map(WorkerId).zip(&self.workers)
+        self.workers.iter().map(|worker| (worker.id, worker))
     }
 
-    /// Whether nothing is left to do: everything acked or parked, and every worker idle.
+    /// The place of a worker in [`State::workers`]; `None` if there is no such worker.
+    pub fn place_of(&self, id: WorkerId) -> Option<usize> {
+        self.workers.iter().position(|worker| worker.id == id)
+    }
+
+    /// Whether nothing is left to consume: everything acked or parked, and every worker idle.
     pub fn is_settled(&self) -> bool {
-        self.broker.is_settled() && self.workers.iter().all(|worker| worker.job.is_none())
+        let consumers = self.workers().any(|(id, _)| id.kind() == Kind::Consumer);
+        (self.broker.is_settled() || !consumers)
+            && self.workers.iter().all(|worker| worker.job.is_none())
     }
 
-    /// Whether some worker is handling a delivery of this event.
+    /// Whether some consumer is handling a delivery of this event.
     pub fn is_being_handled(&self, event: EventIndex) -> bool {
         let jobs = self.workers.iter().filter_map(|worker| worker.job.as_ref());
-        jobs.into_iter()
-            .any(|job| self.broker.delivery(job.delivery).event == event)
+        jobs.filter_map(Job::handed)
+            .any(|handed| handed.event == event)
     }
 
     pub(crate) fn worker_mut(&mut self, id: WorkerId) -> &mut Worker {
-        &mut self.workers[usize::from(id.0)]
+        let place = self.place_of(id).expect("a worker of this scenario");
+        &mut self.workers[place]
     }
 
     pub(crate) fn job_mut(&mut self, id: WorkerId) -> &mut Job {

@@ -1,5 +1,6 @@
 //! Both designs, carried out under the same moves: everything the page shows is read from this.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use deliver_twice_core::Result;
@@ -12,7 +13,7 @@ use deliver_twice_core::run::{Frame, Moved, Run};
 use deliver_twice_core::scenario::{Bounds, Scenario};
 use deliver_twice_core::schedule::{Schedule, Step};
 use deliver_twice_core::sql::Answer;
-use deliver_twice_core::state::State;
+use deliver_twice_core::state::{Origin, State};
 use deliver_twice_core::system::{Action, System};
 use rusqlite::types::Value;
 
@@ -95,6 +96,13 @@ impl Comparison {
         &self.sides[side as usize]
     }
 
+    /// The workers of both sides, in the order of their ids.
+    pub fn cast(&self) -> Vec<WorkerId> {
+        let sides = self.sides.iter();
+        let workers = sides.flat_map(|side| side.run.start.workers().map(|(id, _)| id));
+        workers.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// What may happen next on either side after so many moves, in the order of steps.
     pub fn enabled_after(&self, moves: usize) -> Vec<Step> {
         let sides = self.sides.iter();
@@ -159,12 +167,27 @@ impl SideRun {
 
     /// What is violated after so many moves, and why.
     pub fn findings(&self, moves: usize) -> Vec<Finding> {
+        self.explained(moves, |frame| &frame.violations)
+    }
+
+    /// What has happened within so many moves and is allowed, and how it came to it.
+    pub fn noted(&self, moves: usize) -> Vec<Finding> {
+        self.explained(moves, |frame| &frame.noted)
+    }
+
+    fn explained(&self, moves: usize, of: fn(&Frame) -> &Vec<Violation>) -> Vec<Finding> {
         let run = self.run.until(moves);
         let find = |violation: &Violation| Finding {
             violation: violation.clone(),
             cause: explain(&self.system, &run, violation),
         };
-        run.violations().iter().map(find).collect()
+        let last = run.frames.last();
+        last.map_or(vec![], |frame| of(frame).iter().map(find).collect())
+    }
+
+    /// The id of a task, by where it comes from.
+    pub fn task_id(&self, origin: &Origin) -> String {
+        self.system.task_id(origin).to_owned()
     }
 
     /// What is violated after a move, counted from 1, that was not before it: the first such.

@@ -6,13 +6,11 @@ use deliver_twice_core::Error;
 use deliver_twice_core::design::Design;
 use deliver_twice_core::exercise::{self, Exercise, Goal};
 use deliver_twice_core::lesson;
-use deliver_twice_core::scenario::{Scenario, TaskRow};
+use deliver_twice_core::scenario::{Bounds, CrashAt, Number, Provider, Scenario, TaskRow, Ticket};
 use deliver_twice_core::schedule::Schedule;
 
 use crate::messages::Language;
-use crate::search::messages::MOMENTS;
-use crate::session::{Action, Guess, Session, Side, USUAL_BOUNDS, ticket_name, ticket_named};
-use crate::view::search::{MOMENT_NAMES, NUMBERS, Number};
+use crate::session::{Action, Guess, Session, Side, USUAL_BOUNDS};
 
 /// Why a parameter of an address was not taken over.
 #[derive(Debug)]
@@ -58,34 +56,29 @@ pub fn write(session: &Session) -> String {
         ..
     } = session;
     let mut query = format!("?left={left}&right={right}&seq={schedule}&at={cursor}");
-    let numbers = [
-        ("deliveries", scenario.deliveries, usual.deliveries),
-        ("workers", scenario.workers, usual.workers),
-        ("effects", scenario.effects, usual.effects),
-        ("versions", scenario.versions, usual.versions),
-    ];
-    for (name, number, usual) in numbers {
-        if number != usual {
-            query.push_str(&format!("&{name}={number}"));
+    for number in &Scenario::NUMBERS {
+        let value = number.of(*scenario);
+        if value != number.of(usual) {
+            query.push_str(&format!("&{}={value}", number.name));
         }
     }
     if scenario.ticket != usual.ticket {
-        query.push_str(&format!("&ticket={}", ticket_name(scenario.ticket)));
+        query.push_str(&format!("&ticket={}", scenario.ticket.as_str()));
     }
     if scenario.task != usual.task {
         query.push_str(&format!("&task={}", scenario.task.as_str()));
     }
-    for bound in &NUMBERS {
-        let number = bound.of(session.bounds);
-        if number != bound.of(USUAL_BOUNDS) {
-            query.push_str(&format!("&{}={number}", bound.name));
+    if scenario.provider != usual.provider {
+        query.push_str(&format!("&provider={}", scenario.provider.as_str()));
+    }
+    for bound in &Bounds::NUMBERS {
+        let value = bound.of(session.bounds);
+        if value != bound.of(USUAL_BOUNDS) {
+            query.push_str(&format!("&{}={value}", bound.name));
         }
     }
     if session.bounds.crash_at != USUAL_BOUNDS.crash_at {
-        query.push_str(&format!(
-            "&crash-at={}",
-            MOMENT_NAMES[session.bounds.crash_at as usize]
-        ));
+        query.push_str(&format!("&crash-at={}", session.bounds.crash_at.as_str()));
     }
     if let Some(lesson) = session.lesson {
         query.push_str(&format!("&lesson={}", lesson.id));
@@ -190,15 +183,15 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
                 "right" => session.shown = Side::Right,
                 _ => bad.push(none_of("side", value, "left, right")),
             },
-            "crash-at" => match MOMENT_NAMES.iter().position(|moment| *moment == value) {
-                Some(index) => session.bounds.crash_at = MOMENTS[index],
-                None => bad.push(none_of("crash-at", value, &MOMENT_NAMES.join(", "))),
-            },
-            name => match NUMBERS.iter().find(|bound| bound.name == name) {
-                Some(Number { name, max, at, .. }) => {
-                    let read = read_number(name, &value, 0, usize::from(*max), &mut bad);
-                    let kept = at(&mut session.bounds);
-                    *kept = read.map_or(*kept, |number| number as u8);
+            "crash-at" => {
+                let choice = choice("crash-at", &value, CrashAt::ALL, CrashAt::as_str, &mut bad);
+                session.bounds.crash_at = choice.unwrap_or(session.bounds.crash_at);
+            }
+            name => match Bounds::NUMBERS.iter().find(|bound| bound.name == name) {
+                Some(bound) => {
+                    if let Some(number) = read_in_range(bound, &value, &mut bad) {
+                        session.bounds = bound.set(session.bounds, number);
+                    }
                 }
                 None => read_scenario(&mut session.scenario, name, &value, &mut bad),
             },
@@ -255,39 +248,52 @@ fn read_design(session: &mut Session, side: Side, value: &str, bad: &mut Vec<Bad
 }
 
 fn read_scenario(scenario: &mut Scenario, name: &str, value: &str, bad: &mut Vec<BadParameter>) {
-    let number = |name, max: u8, bad: &mut Vec<BadParameter>| {
-        read_number(name, value, 1, max.into(), bad).map(|number| number as u8)
-    };
+    if let Some(number) = Scenario::NUMBERS.iter().find(|number| number.name == name) {
+        if let Some(value) = read_in_range(number, value, bad) {
+            *scenario = number.set(*scenario, value);
+        }
+        return;
+    }
     match name {
-        "deliveries" => {
-            let read = number("deliveries", Scenario::DELIVERIES_MAX, bad);
-            scenario.deliveries = read.unwrap_or(scenario.deliveries);
+        "ticket" => {
+            let read = choice("ticket", value, Ticket::ALL, Ticket::as_str, bad);
+            scenario.ticket = read.unwrap_or(scenario.ticket);
         }
-        "workers" => {
-            let read = number("workers", Scenario::WORKERS_MAX, bad);
-            scenario.workers = read.unwrap_or(scenario.workers);
+        "task" => {
+            let read = choice("task", value, TaskRow::ALL, TaskRow::as_str, bad);
+            scenario.task = read.unwrap_or(scenario.task);
         }
-        "effects" => {
-            scenario.effects = number("effects", 3, bad).unwrap_or(scenario.effects);
+        "provider" => {
+            let read = choice("provider", value, Provider::ALL, Provider::as_str, bad);
+            scenario.provider = read.unwrap_or(scenario.provider);
         }
-        "versions" => {
-            let read = number("versions", Scenario::VERSIONS_MAX, bad);
-            scenario.versions = read.unwrap_or(scenario.versions);
-        }
-        "ticket" => match ticket_named(value) {
-            Some(ticket) => scenario.ticket = ticket,
-            None => bad.push(none_of("ticket", value.to_owned(), "present, missing")),
-        },
-        "task" => match TaskRow::named(value) {
-            Some(task) => scenario.task = task,
-            None => {
-                let choices = TaskRow::ALL.map(TaskRow::as_str).join(", ");
-                bad.push(none_of("task", value.to_owned(), &choices));
-            }
-        },
         // A parameter of somebody else's: messengers add theirs to every link.
         _ => {}
     }
+}
+
+fn read_in_range<T: Copy>(
+    number: &Number<T>,
+    value: &str,
+    bad: &mut Vec<BadParameter>,
+) -> Option<u8> {
+    let Number { name, min, max, .. } = *number;
+    read_number(name, value, min.into(), max.into(), bad).map(|number| number as u8)
+}
+
+/// The choice with this name.
+fn choice<T: Copy, const COUNT: usize>(
+    name: &'static str,
+    value: &str,
+    all: [T; COUNT],
+    as_str: fn(T) -> &'static str,
+    bad: &mut Vec<BadParameter>,
+) -> Option<T> {
+    let found = all.into_iter().find(|choice| as_str(*choice) == value);
+    if found.is_none() {
+        bad.push(none_of(name, value.to_owned(), &all.map(as_str).join(", ")));
+    }
+    found
 }
 
 fn read_number(
@@ -358,7 +364,6 @@ fn decoded(text: &str) -> String {
 mod tests {
     use super::*;
     use deliver_twice_core::design;
-    use deliver_twice_core::scenario::{Bounds, CrashAt, Ticket};
 
     #[test]
     fn a_session_reads_back_from_its_address() {
@@ -370,6 +375,9 @@ mod tests {
             versions: 2,
             ticket: Ticket::Missing,
             task: TaskRow::NoTenant,
+            relays: 2,
+            senders: 2,
+            provider: Provider::IgnoresKeys,
         };
         session.shown = Side::Right;
         session.bounds = Bounds {
@@ -379,8 +387,13 @@ mod tests {
             lost_replies: 2,
             published_again: 1,
             given_up: 1,
+            overruns: 1,
+            nacks: 2,
+            returns: 1,
+            lost_confirms: 2,
+            lost_answers: 1,
         };
-        for design in design::all() {
+        for design in design::all().chain(design::all_around_the_contract()) {
             session.designs[0] = design;
             let (read, bad) = read(&write(&session), Language::English);
             assert!(bad.is_empty());

@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
+use deliver_twice_core::broker::WorkerId;
 use deliver_twice_core::design::{Design, Nonsense};
 use deliver_twice_core::diagnosis::Symptom;
 use deliver_twice_core::exercise::{Exercise, Goal};
 use deliver_twice_core::lesson::Lesson;
 use deliver_twice_core::property::Verdict;
-use deliver_twice_core::scenario::{Bounds, Scenario, TaskRow, Ticket};
+use deliver_twice_core::scenario::{Bounds, Scenario};
 use deliver_twice_core::schedule::{Schedule, Step};
 use yew::Reducible;
 
@@ -32,8 +33,8 @@ impl Side {
 pub enum Viewer {
     /// What is committed.
     Committed,
-    /// What the worker with this index sees, its own uncommitted rows included.
-    Worker(u8),
+    /// What this worker sees, its own uncommitted rows included.
+    Worker(WorkerId),
 }
 
 /// How the visitor stands to the question of the lesson.
@@ -405,11 +406,6 @@ impl Session {
             return;
         };
         self.scenario = scenario;
-        if let Viewer::Worker(index) = self.viewer
-            && index >= scenario.workers
-        {
-            self.viewer = Viewer::Committed;
-        }
     }
 
     fn keep_branch(&mut self) {
@@ -447,45 +443,9 @@ impl Reducible for Session {
     }
 }
 
-/// The scenario with one of its numbers changed.
-pub fn with_number(scenario: Scenario, name: &str, number: u8) -> Scenario {
-    let mut next = scenario;
-    match name {
-        "deliveries" => next.deliveries = number,
-        "workers" => next.workers = number,
-        "effects" => next.effects = number,
-        "versions" => next.versions = number,
-        _ => {}
-    }
-    next
-}
-
-/// The ticket with this name in links.
-pub fn ticket_named(text: &str) -> Option<Ticket> {
-    match text {
-        "present" => Some(Ticket::Present),
-        "missing" => Some(Ticket::Missing),
-        _ => None,
-    }
-}
-
-/// The name of a ticket's state in links.
-pub fn ticket_name(ticket: Ticket) -> &'static str {
-    match ticket {
-        Ticket::Present => "present",
-        Ticket::Missing => "missing",
-    }
-}
-
-/// The scenario with another kind of task.
-pub fn with_task(scenario: Scenario, name: &str) -> Scenario {
-    TaskRow::named(name).map_or(scenario, |task| Scenario { task, ..scenario })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deliver_twice_core::broker::WorkerId;
     use deliver_twice_core::design::Begin;
     use deliver_twice_core::exercise;
 

@@ -7,7 +7,7 @@ use crate::comparison::Comparison;
 use crate::messages::Messages;
 use crate::search::task::Searches;
 use crate::session::{Action, Session, Side};
-use deliver_twice_core::broker::WorkerId;
+use deliver_twice_core::broker::{Kind, WorkerId};
 
 pub mod controls;
 pub mod designs;
@@ -88,10 +88,13 @@ pub fn hourglass() -> Html {
 
 /// The class that gives a worker its colour.
 pub fn worker_class(worker: WorkerId) -> &'static str {
-    match worker.0 {
-        0 => "w-a",
-        1 => "w-b",
-        _ => "w-c",
+    match (worker.kind(), worker.0) {
+        (Kind::Consumer, 0) => "w-a",
+        (Kind::Consumer, 1) => "w-b",
+        (Kind::Consumer, _) => "w-c",
+        (Kind::Producer, _) => "w-p",
+        (Kind::Relay, _) => "w-r",
+        (Kind::Sender, _) => "w-n",
     }
 }
 
@@ -135,6 +138,16 @@ pub struct Select<'a> {
 impl Select<'_> {
     /// The list; `choose` gets the name of the value that the visitor picks, and says whether it counts.
     pub fn show(self, choose: impl Fn(&str) -> bool + 'static) -> Html {
+        self.show_under(&[], choose)
+    }
+
+    /// The same, with its values under headings: each has the place of its first value. What is behind
+    /// `headings` altogether stands under the last.
+    pub fn show_under(
+        self,
+        headings: &[(usize, &str)],
+        choose: impl Fn(&str) -> bool + 'static,
+    ) -> Html {
         let current = self.current;
         let onchange = Callback::from(move |event: Event| {
             let Some(list) = event.target_dyn_into::<web_sys::HtmlSelectElement>() else {
@@ -149,11 +162,22 @@ impl Select<'_> {
                 <option value={*name} selected={*name == current}>{ words.to_string() }</option>
             }
         };
+        let first = headings
+            .first()
+            .map_or(self.options.len(), |heading| heading.0);
         html! {
             <label class={classes!("select", self.class)}>
                 <span class="select__label">{ self.label }</span>
                 <select ~value={current} {onchange} data-testid={self.testid}>
-                    { for self.options.iter().map(option) }
+                    { for self.options[..first].iter().map(option) }
+                    { for headings.iter().enumerate().map(|(index, (start, heading))| {
+                        let end = headings.get(index + 1).map_or(self.options.len(), |next| next.0);
+                        html! {
+                            <optgroup label={heading.to_string()}>
+                                { for self.options[*start..end].iter().map(option) }
+                            </optgroup>
+                        }
+                    }) }
                 </select>
             </label>
         }

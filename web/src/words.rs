@@ -1,12 +1,13 @@
 //! What happened in the core, said in the language of the page.
 
 use deliver_twice_core::Error;
-use deliver_twice_core::broker::{Broker, DeliveryId, Place, WorkerId};
+use deliver_twice_core::broker::{Broker, DeliveryId, EventIndex, Place, WorkerId};
 use deliver_twice_core::cause::{Cause, Deed};
 use deliver_twice_core::design::{Design, Key, Nonsense};
 use deliver_twice_core::disk::{ConnectionId, LockChange, LockEvent, LockLevel};
 use deliver_twice_core::plan::{Meaning, Role};
 use deliver_twice_core::property::{Verdict, Violation};
+use deliver_twice_core::relay::Confirm;
 use deliver_twice_core::run::{Frame, Moved, Pause};
 use deliver_twice_core::schedule::{Expected, Schedule, Step};
 use deliver_twice_core::sql::{Answer, Refusal, RefusalKind};
@@ -91,16 +92,33 @@ fn broken(m: &Messages, words: RowWords, violation: &Violation) -> RowWords {
         Violation::DuplicateEffect { tasks, .. } => {
             m.fill("breach.further-task", &[("tasks", &tasks.to_string())])
         }
-        Violation::LostEffect { .. } => m.get("breach.lost-effect").to_owned(),
-        Violation::Stuck { .. } => m.get("breach.stuck").to_owned(),
-        Violation::OrphanReceipt { .. } => m.get("breach.orphan-receipt").to_owned(),
-        Violation::SwallowedError { .. } => m.get("breach.swallowed-error").to_owned(),
-        Violation::FalseSuccess { .. } => m.get("breach.false-success").to_owned(),
+        other => m.get(breach_key(other.verdict())).to_owned(),
     };
     RowWords {
         note: format!("{} ⚠ {what}", words.note).trim().to_owned(),
         tone: Tone::Bad,
         ..words
+    }
+}
+
+/// The key of the few words that a row has for what is violated after it.
+fn breach_key(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::DuplicateEffect => "breach.second-task",
+        Verdict::LostEffect => "breach.lost-effect",
+        Verdict::Stuck => "breach.stuck",
+        Verdict::OrphanReceipt => "breach.orphan-receipt",
+        Verdict::SwallowedError => "breach.swallowed-error",
+        Verdict::FalseSuccess => "breach.false-success",
+        Verdict::GhostEvent => "breach.ghost-event",
+        Verdict::LostEvent => "breach.lost-event",
+        Verdict::FalsePublished => "breach.false-published",
+        Verdict::StuckRow => "breach.stuck-row",
+        Verdict::StaleWrite => "breach.stale-write",
+        Verdict::SentTwice => "breach.sent-twice",
+        Verdict::NeverSent => "breach.never-sent",
+        Verdict::SentInVain => "breach.sent-in-vain",
+        Verdict::DoubledPublication => "breach.doubled-publication",
     }
 }
 
@@ -191,8 +209,7 @@ fn action(m: &Messages, side: &SideRun, number: usize, action: &Action) -> RowWo
             )
         }
         Action::Crashed {
-            delivery,
-            place,
+            returned: back,
             in_transaction,
         } => {
             let key = if *in_transaction {
@@ -201,8 +218,84 @@ fn action(m: &Messages, side: &SideRun, number: usize, action: &Action) -> RowWo
                 "row.crash"
             };
             let crash = m.fill(key, &[("worker", &worker().to_string())]);
-            let back = returned(m, state, *delivery, *place);
-            plain(None, format!("✕ {crash} · {back}"), Tone::Fault)
+            let back = back.map_or(String::new(), |(delivery, place)| {
+                format!(" · {}", returned(m, state, delivery, place))
+            });
+            plain(None, format!("✕ {crash}{back}"), Tone::Fault)
+        }
+        Action::Sent {
+            event,
+            confirm,
+            delivery,
+        } => {
+            let code = m.fill("row.sent", &[("event", &event.to_string())]);
+            match delivery {
+                Some(id) => {
+                    let name = delivery_name(state, *id);
+                    let note = m.fill("row.sent.queued", &[("delivery", &name)]);
+                    plain(Some(&code), note, Tone::Good)
+                }
+                None => plain(Some(&code), confirmed(m, *confirm).to_owned(), Tone::Fault),
+            }
+        }
+        Action::HeardConfirm { confirm, means, .. } => {
+            let tone = match confirm {
+                Confirm::Confirmed => Tone::Good,
+                Confirm::Nacked | Confirm::Returned => Tone::Plain,
+                Confirm::NoAnswer => Tone::Fault,
+            };
+            let note = confirmed(m, *confirm).to_owned();
+            plain(
+                Some(m.get("row.hear")),
+                with_meaning(m, note, meaning(m, side, number, *means)),
+                tone,
+            )
+        }
+        Action::AskedProvider {
+            is_known, means, ..
+        } => {
+            let note = m.get(if *is_known {
+                "row.asked.yes"
+            } else {
+                "row.asked.no"
+            });
+            plain(
+                Some(m.get("row.ask")),
+                with_meaning(m, note.to_owned(), meaning(m, side, number, *means)),
+                Tone::Plain,
+            )
+        }
+        Action::Called {
+            key,
+            went_out,
+            is_answered,
+            means,
+            ..
+        } => {
+            let code = m.get(match key {
+                Some(_) => "row.call.key",
+                None => "row.call",
+            });
+            let note = m.get(match (went_out, is_answered) {
+                (true, true) => "row.call.out",
+                (true, false) => "row.call.out.unanswered",
+                (false, true) => "row.call.known",
+                (false, false) => "row.call.known.unanswered",
+            });
+            let tone = if *is_answered {
+                Tone::Good
+            } else {
+                Tone::Fault
+            };
+            plain(
+                Some(code),
+                with_meaning(m, note.to_owned(), meaning(m, side, number, *means)),
+                tone,
+            )
+        }
+        Action::LeaseExpired { event } => {
+            let note = m.fill("row.lease-expired", &[("event", &event.to_string())]);
+            plain(None, note, Tone::Plain)
         }
         Action::TicketAdded(statement) => {
             let note = changed(m, 1, false);
@@ -217,6 +310,24 @@ fn action(m: &Messages, side: &SideRun, number: usize, action: &Action) -> RowWo
                 Tone::Plain,
             )
         }
+    }
+}
+
+/// What the broker says of a message.
+fn confirmed<'a>(m: &Messages, confirm: Confirm) -> &'a str {
+    m.get(match confirm {
+        Confirm::Confirmed => "confirm.confirmed",
+        Confirm::Nacked => "confirm.nacked",
+        Confirm::Returned => "confirm.returned",
+        Confirm::NoAnswer => "confirm.none",
+    })
+}
+
+/// What happened, and what it meant to the design, if it meant anything but to go on.
+fn with_meaning(m: &Messages, note: String, meaning: &str) -> String {
+    match meaning {
+        "" => note,
+        _ => m.fill("row.meaning", &[("note", &note), ("meaning", meaning)]),
     }
 }
 
@@ -304,16 +415,25 @@ fn read_words(
     if ran.role == Role::Rollback || means == Meaning::Proceed {
         return (note, tone);
     }
+    if means == Meaning::Done {
+        return finished(m, ran, note, tone);
+    }
     (
-        m.fill(
-            "row.meaning",
-            &[
-                ("note", &note),
-                ("meaning", meaning(m, side, number, means)),
-            ],
-        ),
+        with_meaning(m, note, meaning(m, side, number, means)),
         Tone::Plain,
     )
+}
+
+/// The last stage of a relay or a sender: what it wrote, or that the row was not its own any more.
+fn finished(m: &Messages, ran: &Ran, note: String, tone: Tone) -> (String, Tone) {
+    let means = match (ran.role, &ran.answer) {
+        (Role::MarkPublished | Role::Release | Role::Park, Answer::Changed(0)) => "means.Fenced",
+        (Role::MarkPublished, _) => "means.Published",
+        (Role::Release, _) => "means.Released",
+        (Role::Park, _) => "means.Parked",
+        _ => return (note, tone),
+    };
+    (with_meaning(m, note, m.get(means)), tone)
 }
 
 fn changed(m: &Messages, count: u64, is_open: bool) -> String {
@@ -332,6 +452,8 @@ pub fn answer(m: &Messages, answer: &Answer, holders: &[ConnectionId]) -> String
         Answer::Rows(0) => m.get("answer.rows.none").to_owned(),
         Answer::Rows(count) => m.fill("answer.rows.some", &[("count", &count.to_string())]),
         Answer::Changed(count) => changed(m, *count, false),
+        Answer::Row(None) => m.get("answer.rows.none").to_owned(),
+        Answer::Row(Some(values)) => m.fill("answer.row", &[("values", &in_short(values))]),
         Answer::Refused(Refusal {
             kind: RefusalKind::Busy,
             code,
@@ -350,13 +472,34 @@ pub fn answer(m: &Messages, answer: &Answer, holders: &[ConnectionId]) -> String
     }
 }
 
+/// The values of a row that was returned, without what a table has no room for.
+fn in_short(values: &[String]) -> String {
+    const MOST: usize = 3;
+    let shown = values.iter().take(MOST).map(|value| {
+        let mut letters = value.chars();
+        let head: String = letters.by_ref().take(8).collect();
+        match letters.next() {
+            None => head,
+            Some(_) => head + "…",
+        }
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
 /// What an answer meant to the design at this move.
 fn meaning<'a>(m: &Messages, side: &SideRun, number: usize, means: Meaning) -> &'a str {
     let worker = side.frame(number).and_then(|frame| frame.step.worker());
     let job = worker.and_then(|id| side.state(number - 1).worker(id).job.as_ref());
-    let is_acked = job.is_some_and(|job| job.acked);
+    let is_acked = job
+        .and_then(|job| job.handed())
+        .is_some_and(|handed| handed.acked);
+    let has_delivery = job.is_some_and(|job| job.handed().is_some());
     match means {
-        Meaning::Proceed => "",
+        Meaning::Proceed | Meaning::Done => "",
+        Meaning::GoTo(Role::Release) => m.get("means.Release"),
+        Meaning::GoTo(Role::Park) => m.get("means.Park"),
+        Meaning::GoTo(_) => m.get("means.Mark"),
+        Meaning::GiveBack if job.is_some() && !has_delivery => m.get("means.GiveUp"),
         Meaning::Duplicate => m.get("means.Duplicate"),
         // What is acked cannot be given back: the broker has forgotten it.
         Meaning::GiveBack | Meaning::AckAnyway if is_acked => m.get("means.TooLate"),
@@ -497,6 +640,15 @@ pub fn verdict_name<'a>(m: &Messages, verdict: Verdict) -> &'a str {
         Verdict::OrphanReceipt => "verdict.name.orphan-receipt",
         Verdict::SwallowedError => "verdict.name.swallowed-error",
         Verdict::FalseSuccess => "verdict.name.false-success",
+        Verdict::GhostEvent => "verdict.name.ghost-event",
+        Verdict::LostEvent => "verdict.name.lost-event",
+        Verdict::FalsePublished => "verdict.name.false-published",
+        Verdict::StuckRow => "verdict.name.stuck-row",
+        Verdict::StaleWrite => "verdict.name.stale-write",
+        Verdict::SentTwice => "verdict.name.sent-twice",
+        Verdict::NeverSent => "verdict.name.never-sent",
+        Verdict::SentInVain => "verdict.name.sent-in-vain",
+        Verdict::DoubledPublication => "verdict.name.doubled-publication",
     })
 }
 
@@ -537,7 +689,30 @@ pub fn violation(m: &Messages, state: &State, violation: &Violation) -> String {
             "verdict.false-success",
             &[("delivery", &delivery_name(state, *delivery))],
         ),
+        Violation::GhostEvent { event } => about(m, "verdict.ghost-event", *event),
+        Violation::LostEvent { event } => about(m, "verdict.lost-event", *event),
+        Violation::FalsePublished { event } => about(m, "verdict.false-published", *event),
+        Violation::StuckRow { event } => about(m, "verdict.stuck-row", *event),
+        Violation::StaleWrite { event } => about(m, "verdict.stale-write", *event),
+        Violation::NeverSent { event } => about(m, "verdict.never-sent", *event),
+        Violation::SentInVain { event } => about(m, "verdict.sent-in-vain", *event),
+        Violation::SentTwice { event, messages } => m.fill(
+            "verdict.sent-twice",
+            &[
+                ("event", &event.to_string()),
+                ("messages", &messages.to_string()),
+            ],
+        ),
+        Violation::DoubledPublication { event, times } => m.fill(
+            "verdict.doubled-publication",
+            &[("event", &event.to_string()), ("times", &times.to_string())],
+        ),
     }
+}
+
+/// A message that names an event.
+fn about(m: &Messages, key: &str, event: EventIndex) -> String {
+    m.fill(key, &[("event", &event.to_string())])
 }
 
 /// The sentence of a cause.
@@ -637,6 +812,70 @@ pub fn cause(m: &Messages, cause: &Cause) -> String {
             m.fill("cause.wait-in-circle", &[("waits", &waits)])
         }
         Cause::AckedUncommitted { ack } => said("cause.acked-uncommitted", ack, &[]),
+        Cause::PublishedBeforeCommit { publish, end } => ended(
+            [
+                "cause.published-before-commit",
+                "cause.published-before-commit.end",
+            ],
+            publish,
+            end,
+        ),
+        Cause::CommittedUnpublished { commit, end } => ended(
+            [
+                "cause.committed-unpublished",
+                "cause.committed-unpublished.end",
+            ],
+            commit,
+            end,
+        ),
+        Cause::RefusalUnheard { publish } => said("cause.refusal-unheard", publish, &[]),
+        Cause::MarkedTooEarly {
+            mark,
+            refused: Some(refused),
+            ..
+        } => of_two("cause.marked-unheard", mark, refused),
+        Cause::MarkedTooEarly { mark, end, .. } => ended(
+            ["cause.marked-too-early", "cause.marked-too-early.end"],
+            mark,
+            end,
+        ),
+        Cause::ClaimOverruled { write } => said("cause.claim-overruled", write, &[]),
+        Cause::LeasedForever { claim, end } => ended(
+            ["cause.leased-forever", "cause.leased-forever.end"],
+            claim,
+            end,
+        ),
+        Cause::NobodyRelays => m.get("cause.nobody-relays").to_owned(),
+        Cause::PublishedAgain { first, second } => of_two("cause.published-again", second, first),
+        Cause::CalledAgain {
+            first,
+            second,
+            had_key,
+            asked,
+        } => {
+            let key = match (asked, had_key) {
+                (Some(_), _) => "cause.called-again.asked",
+                (None, true) => "cause.called-again.key",
+                (None, false) => "cause.called-again",
+            };
+            let asked = asked.map_or(String::new(), |step| step.to_string());
+            let more = [("first_step", first.step.to_string()), ("asked", asked)];
+            let more = more.each_ref().map(|(name, value)| (*name, value.as_str()));
+            said(key, second, &more)
+        }
+        Cause::CommittedUncalled { commit, end } => ended(
+            ["cause.committed-uncalled", "cause.committed-uncalled.end"],
+            commit,
+            end,
+        ),
+        Cause::CalledBeforeCommit { call, end } => ended(
+            [
+                "cause.called-before-commit",
+                "cause.called-before-commit.end",
+            ],
+            call,
+            end,
+        ),
         Cause::Unnamed => m.get("cause.unnamed").to_owned(),
     }
 }
@@ -651,6 +890,12 @@ pub fn control(m: &Messages, step: Step) -> String {
         Step::PublishAgain(event) => m.fill("control.publish", &[("event", &event.to_string())]),
         Step::LoseAck(worker) => about("control.lose-ack", worker),
         Step::LoseReply(worker) => about("control.lose-reply", worker),
+        Step::LeaseExpires => m.get("control.lease-expires").to_owned(),
+        Step::LeaseOverrun => m.get("control.lease-overrun").to_owned(),
+        Step::Nack(worker) => about("control.nack", worker),
+        Step::Return(worker) => about("control.return", worker),
+        Step::LoseConfirm(worker) => about("control.lose-confirm", worker),
+        Step::LoseAnswer(worker) => about("control.lose-answer", worker),
         Step::GiveUp(worker) => about("control.give-up", worker),
         Step::Crash(worker) => about("control.crash", worker),
     }
@@ -665,6 +910,12 @@ pub fn move_word<'a>(m: &Messages, step: Step) -> &'a str {
         Step::PublishAgain(_) => "move.publish",
         Step::LoseAck(_) => "move.lose-ack",
         Step::LoseReply(_) => "move.lose-reply",
+        Step::LeaseExpires => "move.lease-expires",
+        Step::LeaseOverrun => "move.lease-overrun",
+        Step::Nack(_) => "move.nack",
+        Step::Return(_) => "move.return",
+        Step::LoseConfirm(_) => "move.lose-confirm",
+        Step::LoseAnswer(_) => "move.lose-answer",
         Step::GiveUp(_) => "move.give-up",
         Step::Crash(_) => "move.crash",
     })
@@ -680,7 +931,7 @@ pub fn design<'a>(m: &Messages, design: &Design) -> &'a str {
 
 /// The key of a preset's name.
 pub fn preset_key(name: &str) -> &'static str {
-    const KEYS: [&str; 13] = [
+    const KEYS: [&str; 25] = [
         "preset.no-guard",
         "preset.trust-redelivered",
         "preset.check-then-insert",
@@ -694,6 +945,18 @@ pub fn preset_key(name: &str) -> &'static str {
         "preset.ticket-key",
         "preset.swallow-integrity-errors",
         "preset.ack-first",
+        "preset.commit-then-publish",
+        "preset.publish-then-commit",
+        "preset.outbox",
+        "preset.outbox-marked-when-sent",
+        "preset.outbox-marked-when-claimed",
+        "preset.outbox-unfenced",
+        "preset.outbox-leased-forever",
+        "preset.call-in-transaction",
+        "preset.call-after-commit",
+        "preset.pending-row",
+        "preset.pending-row-with-key",
+        "preset.pending-row-reconciled",
     ];
     KEYS.into_iter()
         .find(|key| key.strip_prefix("preset.") == Some(name))
@@ -706,6 +969,8 @@ pub fn nonsense<'a>(m: &Messages, nonsense: Nonsense) -> &'a str {
         Nonsense::NoReceiptToGroup => "nonsense.no-receipt-to-group",
         Nonsense::NoReceiptToKey => "nonsense.no-receipt-to-key",
         Nonsense::NoTransactionToBegin => "nonsense.no-transaction-to-begin",
+        Nonsense::NoOutbox => "nonsense.no-outbox",
+        Nonsense::NoTransactionToCallIn => "nonsense.no-transaction-to-call-in",
     })
 }
 
@@ -793,6 +1058,10 @@ fn axis<'a>(m: &'a Messages, name: &'a str) -> &'a str {
         "errors" => m.get("axis.errors"),
         "ack" => m.get("axis.ack"),
         "begin" => m.get("axis.begin"),
+        "publication" => m.get("axis.publication"),
+        "marking" => m.get("axis.marking"),
+        "lease" => m.get("axis.lease"),
+        "outside" => m.get("axis.outside"),
         other => other,
     }
 }
@@ -803,6 +1072,7 @@ fn expected(m: &Messages, expected: Expected) -> String {
         Expected::Version => "error.expected.version",
         Expected::Step => "error.expected.step",
         Expected::Worker => "error.expected.worker",
+        Expected::Consumer => "error.expected.consumer",
         Expected::Event => "error.expected.event",
         Expected::Count => "error.expected.count",
         Expected::EndOfStep => "error.expected.end-of-step",
@@ -831,7 +1101,7 @@ mod tests {
 
     #[test]
     fn every_preset_has_a_name() {
-        for preset in deliver_twice_core::design::PRESETS {
+        for preset in deliver_twice_core::design::presets() {
             assert_ne!(preset_key(preset.name), "design.own", "{}", preset.name);
         }
     }

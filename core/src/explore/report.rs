@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Count, Coverage, Model, NodeId, Search, Verdicts};
+use crate::broker::WorkerId;
 use crate::property::Verdict;
-use crate::scenario::Scenario;
 use crate::schedule::{Schedule, Step};
 
 /// What a search found.
@@ -25,6 +25,8 @@ pub struct Report {
     pub verdicts: Vec<VerdictCount>,
     /// For each verdict that stands in any state, the shortest schedule to it.
     pub counterexamples: Vec<Counterexample>,
+    /// The same for what happens and is allowed: it breaks nothing.
+    pub allowed: Vec<Counterexample>,
     /// A shortest complete schedule on which nothing is ever violated, if there is one.
     pub passing: Option<Schedule>,
 }
@@ -118,7 +120,7 @@ impl Ahead {
             total: Count::ONE,
             ..Ahead::default()
         };
-        if !verdicts.is_empty() {
+        if verdicts.is_violation() {
             ahead.failing = Count::ONE;
         }
         for verdict in verdicts.iter() {
@@ -145,13 +147,18 @@ impl<M: Model> Search<M> {
             verdict,
             schedules: start.by_verdict[verdict as usize],
         });
+        let (allowed, counterexamples) = self
+            .examples()
+            .into_iter()
+            .partition(|example| example.verdict.is_allowed());
         Report {
             coverage: self.coverage(),
             states: self.states(),
             schedules: start.total,
             failing: start.failing,
             verdicts: verdicts.to_vec(),
-            counterexamples: self.counterexamples(),
+            counterexamples,
+            allowed,
             passing: self.passing(),
         }
     }
@@ -205,7 +212,7 @@ impl<M: Model> Search<M> {
         ahead.into_iter().map(Option::unwrap_or_default).collect()
     }
 
-    fn counterexamples(&self) -> Vec<Counterexample> {
+    fn examples(&self) -> Vec<Counterexample> {
         let found = Verdict::ALL.into_iter().filter_map(|verdict| {
             let schedule = self.simplest(|id| self.nodes[id].verdicts.contains(verdict))?;
             Some(Counterexample { verdict, schedule })
@@ -215,7 +222,7 @@ impl<M: Model> Search<M> {
 
     /// A shortest complete schedule through states in which nothing is violated.
     fn passing(&self) -> Option<Schedule> {
-        let clean = |id: NodeId| self.nodes[id as usize].verdicts.is_empty();
+        let clean = |id: NodeId| !self.nodes[id as usize].verdicts.is_violation();
         let mut reached: BTreeMap<NodeId, (NodeId, Step)> = BTreeMap::new();
         let mut queue = vec![0];
         let mut index = 0;
@@ -294,7 +301,7 @@ impl<M: Model> Search<M> {
 }
 
 /// Who takes steps: the workers, and everybody else as one.
-const ACTORS: usize = Scenario::WORKERS_MAX as usize + 1;
+const ACTORS: usize = WorkerId::COUNT + 1;
 
 /// The switches that the rest of the way costs, by the actor of the step before it; `None` where what is
 /// wanted cannot be reached in time.

@@ -13,7 +13,7 @@ use crate::run::Run;
 use crate::scenario::{Bounds, Scenario};
 use crate::schedule::{Schedule, Step};
 use crate::schema::Tables;
-use crate::state::{Exit, Next, State};
+use crate::state::{Exit, Next, Origin, State, Subject};
 use crate::system::System;
 
 impl Model for System {
@@ -74,16 +74,40 @@ impl<'a> Digest<'a> {
             lost_replies,
             published_again,
             given_up,
+            overruns,
+            nacks,
+            returns,
+            lost_confirms,
+            lost_answers,
         } = state.left;
+        digest.bytes.extend([
+            crashes,
+            lost_acks,
+            lost_replies,
+            published_again,
+            given_up,
+            overruns,
+            nacks,
+            returns,
+            lost_confirms,
+            lost_answers,
+        ]);
+        digest.bytes.push(state.stale_writes.len() as u8);
         digest
             .bytes
-            .extend([crashes, lost_acks, lost_replies, published_again, given_up]);
+            .extend(state.stale_writes.iter().map(|event| event.0));
+        digest.bytes.extend([state.requests, state.clock]);
+        digest.bytes.push(state.sent.len() as u8);
+        for message in &state.sent {
+            digest.origin(&message.task);
+        }
         digest.bytes.push(state.swallowed.len() as u8);
         for swallowed in &state.swallowed {
             let effect = swallowed.effect.map_or(255, |effect| effect as u8);
             let kind = swallowed.kind.map_or(255, |kind| kind as u8);
             digest.bytes.extend([swallowed.event.0, effect, kind]);
         }
+        digest.bytes.push(state.acked_too_early.len() as u8);
         digest
             .bytes
             .extend(state.acked_too_early.iter().map(|delivery| delivery.0));
@@ -113,12 +137,7 @@ impl<'a> Digest<'a> {
         match &worker.job {
             None => self.bytes.push(255),
             Some(job) => {
-                self.bytes.extend([
-                    job.delivery.0,
-                    job.attempt,
-                    job.redelivered.into(),
-                    job.acked.into(),
-                ]);
+                self.subject(&job.subject);
                 self.bytes.push(job.waits_for.map_or(255, level));
                 let (kind, index) = match job.next {
                     Next::Stage(index) => (0, index),
@@ -142,8 +161,38 @@ impl<'a> Digest<'a> {
         }
     }
 
+    fn subject(&mut self, subject: &Subject) {
+        match subject {
+            Subject::Delivery(handed) => self.bytes.extend([
+                handed.delivery.0,
+                handed.attempt,
+                handed.redelivered.into(),
+                handed.acked.into(),
+            ]),
+            Subject::Request(event) => self.bytes.push(event.0),
+            Subject::Row(None) | Subject::Task(None) => self.bytes.push(255),
+            Subject::Row(Some(claimed)) => {
+                let confirm = claimed.confirm.map_or(255, |confirm| confirm as u8);
+                self.bytes.extend([claimed.event.0, claimed.token, confirm]);
+            }
+            Subject::Task(Some(task)) => self.origin(task),
+        }
+    }
+
+    fn origin(&mut self, origin: &Origin) {
+        self.bytes.extend([
+            origin.event.0,
+            origin.effect as u8,
+            origin.delivery.0,
+            origin.attempt,
+        ]);
+    }
+
     fn tables(&mut self, tables: &Tables) {
         self.bytes.push(tables.tickets.len() as u8);
+        for ticket in &tables.tickets {
+            self.text(ticket);
+        }
         self.bytes.push(tables.receipts.len() as u8);
         for receipt in &tables.receipts {
             self.text(&receipt.event_id);
@@ -153,17 +202,23 @@ impl<'a> Digest<'a> {
         for task in &tables.tasks {
             match self.system.origin(&task.id) {
                 // The rest of the row follows from where it comes from.
-                Some(origin) => self.bytes.extend([
-                    origin.event.0,
-                    origin.effect as u8,
-                    origin.delivery.0,
-                    origin.attempt,
-                ]),
+                Some(origin) => self.origin(&origin),
                 None => {
                     self.bytes.push(255);
                     self.text(&task.id);
                 }
             }
+            self.bytes.push((task.status == "done").into());
+        }
+        self.bytes.push(tables.outbox.len() as u8);
+        for row in &tables.outbox {
+            self.text(&row.event_id);
+            self.text(&row.state);
+            self.text(row.owner.as_deref().unwrap_or(""));
+            // Leases count a clock that begins at 0, and that attempts keep small.
+            let until = row.lease_until.map_or(255, |until| until.min(254) as u8);
+            self.bytes
+                .extend([row.token as u8, row.attempt as u8, until]);
         }
     }
 
@@ -256,7 +311,9 @@ impl Exploration {
     pub fn sentence(&self, verdict: Verdict, schedule: &Schedule) -> Result<Option<String>> {
         let run = Run::exact(self.design, self.scenario, self.bounds, schedule)?;
         let system = System::new(self.design, self.scenario, self.bounds)?;
-        let violation = run.violations().iter().find(|v| v.verdict() == verdict);
+        let noted = run.frames.last().map_or(&[][..], |frame| &frame.noted);
+        let mut all = run.violations().iter().chain(noted);
+        let violation = all.find(|violation| violation.verdict() == verdict);
         Ok(violation.map(|violation| explain(&system, &run, violation).to_string()))
     }
 }

@@ -5,9 +5,10 @@ use rusqlite::types::Value;
 use crate::cause::holder_name;
 use crate::disk::{ConnectionId, LockChange, LockEvent, LockLevel};
 use crate::property::Violation;
-use crate::scenario::{Scenario, TaskRow, Ticket};
-use crate::schema::Tables;
+use crate::scenario::{Scenario, TaskRow};
+use crate::schema::{OutboxRow, Tables};
 use crate::sql::Answer;
+use crate::state::Message;
 use crate::system::{Action, Statement};
 
 use super::story::{Line, Story, statement};
@@ -38,24 +39,23 @@ pub(super) fn text(story: &Story<'_>) -> String {
 }
 
 fn scenario(scenario: &Scenario) -> String {
-    let ticket = match scenario.ticket {
-        Ticket::Present => "present",
-        Ticket::Missing => "missing",
-    };
     let task: TaskRow = scenario.task;
     object(&[
         ("deliveries", scenario.deliveries.to_string()),
         ("workers", scenario.workers.to_string()),
         ("effects", scenario.effects.to_string()),
         ("versions", scenario.versions.to_string()),
-        ("ticket", string(ticket)),
+        ("ticket", string(scenario.ticket.as_str())),
         ("task", string(task.as_str())),
+        ("relays", scenario.relays.to_string()),
+        ("senders", scenario.senders.to_string()),
+        ("provider", string(scenario.provider.as_str())),
     ])
 }
 
 fn step(line: &Line<'_>) -> String {
     let worker = line.frame.step.worker();
-    let waits = worker.and_then(|id| line.frame.waits.get(usize::from(id.0)));
+    let waits = worker.map_or(&[][..], |id| line.frame.waits_of(id));
     object(&[
         ("n", line.number.to_string()),
         ("step", string(&line.frame.step.to_string())),
@@ -64,16 +64,15 @@ fn step(line: &Line<'_>) -> String {
         ("statement", or_null(statement(&line.change.action), asked)),
         ("answer", or_null(answer_of(&line.change.action), answer)),
         ("says", string(&line.answer)),
-        (
-            "waits_for",
-            connections(waits.map_or(&[], |holders| holders)),
-        ),
+        ("waits_for", connections(waits)),
         ("locks", array(line.change.locks.iter().map(lock))),
         ("committed", tables(&line.frame.state.committed)),
+        ("sent", array(line.frame.state.sent.iter().map(message))),
         (
             "violations",
             array(line.frame.violations.iter().map(violation)),
         ),
+        ("noted", array(line.frame.noted.iter().map(violation))),
     ])
 }
 
@@ -112,6 +111,10 @@ fn answer(answer: &Answer) -> String {
         Answer::Done => object(&[kind("done")]),
         Answer::Rows(count) => object(&[kind("rows"), ("rows", count.to_string())]),
         Answer::Changed(count) => object(&[kind("changed"), ("rows", count.to_string())]),
+        Answer::Row(row) => {
+            let values = |row: &Vec<String>| array(row.iter().map(|value| string(value)));
+            object(&[kind("row"), ("values", or_null(row.as_ref(), values))])
+        }
         Answer::Refused(refusal) => object(&[
             kind("refused"),
             ("reason", string(refusal.kind.as_str())),
@@ -173,6 +176,31 @@ fn tables(tables: &Tables) -> String {
         ("tickets", array(tables.tickets.iter().map(|id| string(id)))),
         ("receipts", array(receipts)),
         ("tasks", array(tasks)),
+        ("outbox", array(tables.outbox.iter().map(outbox_row))),
+    ])
+}
+
+fn outbox_row(row: &OutboxRow) -> String {
+    object(&[
+        ("event_id", string(&row.event_id)),
+        ("state", string(&row.state)),
+        ("owner", or_null(row.owner.as_deref(), string)),
+        ("token", row.token.to_string()),
+        ("attempt", row.attempt.to_string()),
+        (
+            "lease_until",
+            or_null(row.lease_until, |until| until.to_string()),
+        ),
+    ])
+}
+
+/// A message outside, by the task that it was sent for.
+fn message(message: &Message) -> String {
+    object(&[
+        ("event", string(&message.task.event.to_string())),
+        ("effect", string(message.task.effect.as_str())),
+        ("delivery", (message.task.delivery.0 + 1).to_string()),
+        ("attempt", message.task.attempt.to_string()),
     ])
 }
 
@@ -210,6 +238,21 @@ fn violation(violation: &Violation) -> String {
         Violation::FalseSuccess { delivery } => {
             fields.push(("delivery", (delivery.0 + 1).to_string()));
         }
+        Violation::GhostEvent { event }
+        | Violation::LostEvent { event }
+        | Violation::FalsePublished { event }
+        | Violation::StuckRow { event }
+        | Violation::StaleWrite { event }
+        | Violation::NeverSent { event }
+        | Violation::SentInVain { event } => fields.push(("event", string(&event.to_string()))),
+        Violation::SentTwice { event, messages } => fields.extend([
+            ("event", string(&event.to_string())),
+            ("messages", messages.to_string()),
+        ]),
+        Violation::DoubledPublication { event, times } => fields.extend([
+            ("event", string(&event.to_string())),
+            ("times", times.to_string()),
+        ]),
     }
     object(&fields)
 }

@@ -1,9 +1,10 @@
 //! A run as a test for this repository: a file for `core/tests/suite`, as rustfmt would leave it.
 
+use crate::broker::EventIndex;
 use crate::design::Design;
 use crate::event::EffectName;
 use crate::property::Violation;
-use crate::scenario::{Bounds, Scenario};
+use crate::scenario::{Bounds, CrashAt, Scenario};
 use crate::sql::RefusalKind;
 
 use super::story::Story;
@@ -40,20 +41,24 @@ pub(super) fn text(story: &Story<'_>) -> String {
     format!(
         "//! A run of `{}`, as the page gave it away.\n//!\n{verdicts}\n{}\n#[test]\nfn {}_{ending}() {{\n{}}}\n",
         story.design(),
-        imports(violations, &story.run.start.left),
+        imports(&body.concat()),
         identifier(&story.design()),
         body.concat()
     )
 }
 
 /// The imports that the test needs and no others, in the order of rustfmt.
-fn imports(violations: &[Violation], bounds: &Bounds) -> String {
-    let code = assertion(violations);
+fn imports(code: &str) -> String {
     let names = |all: &[&'static str]| -> Vec<&'static str> {
-        let used = |name: &&&str| {
-            code.contains(&format!("{name}(")) || code.contains(&format!("{name}::"))
+        let is_used = |name: &&&str| {
+            let uses = [
+                format!("{name}("),
+                format!("{name}::"),
+                format!("{name} {{"),
+            ];
+            uses.iter().any(|used| code.contains(used))
         };
-        all.iter().filter(used).copied().collect()
+        all.iter().filter(is_used).copied().collect()
     };
     let path = |module: &str, names: &[&str]| match names {
         [] => String::new(),
@@ -63,18 +68,18 @@ fn imports(violations: &[Violation], bounds: &Bounds) -> String {
             many.join(", ")
         ),
     };
-    let scenario: &[&str] = if named(bounds).is_some() {
-        &["Bounds", "Scenario", "TaskRow", "Ticket"]
-    } else {
-        &["Bounds", "CrashAt", "Scenario", "TaskRow", "Ticket"]
-    };
     [
         path("broker", &names(&["DeliveryId", "EventIndex", "WorkerId"])),
         path("design", &["Design"]),
         path("event", &names(&["EffectName"])),
         path("property", &names(&["Violation"])),
         path("run", &["Run"]),
-        path("scenario", scenario),
+        path(
+            "scenario",
+            &names(&[
+                "Bounds", "CrashAt", "Provider", "Scenario", "TaskRow", "Ticket",
+            ]),
+        ),
         path("schedule", &["Schedule"]),
         path("sql", &names(&["RefusalKind"])),
         "#[cfg(target_family = \"wasm\")]\nuse wasm_bindgen_test::wasm_bindgen_test as test;\n"
@@ -84,6 +89,7 @@ fn imports(violations: &[Violation], bounds: &Bounds) -> String {
 }
 
 fn scenario(scenario: &Scenario) -> String {
+    let usual = Scenario::default();
     let Scenario {
         deliveries,
         workers,
@@ -91,32 +97,36 @@ fn scenario(scenario: &Scenario) -> String {
         versions,
         ticket,
         task,
-    } = scenario;
-    format!(
-        "    let scenario = Scenario {{
-        deliveries: {deliveries},
-        workers: {workers},
-        effects: {effects},
-        versions: {versions},
-        ticket: Ticket::{ticket:?},
-        task: TaskRow::{task:?},
-    }};
-"
-    )
-}
-
-/// The constant that these bounds are, if they are one.
-fn named(bounds: &Bounds) -> Option<&'static str> {
-    match *bounds {
-        Bounds::BY_HAND => Some("Bounds::BY_HAND"),
-        Bounds::NONE => Some("Bounds::NONE"),
-        _ => None,
-    }
+        relays,
+        senders,
+        provider,
+    } = *scenario;
+    let fields = [
+        (
+            deliveries != usual.deliveries,
+            format!("deliveries: {deliveries}"),
+        ),
+        (workers != usual.workers, format!("workers: {workers}")),
+        (effects != usual.effects, format!("effects: {effects}")),
+        (versions != usual.versions, format!("versions: {versions}")),
+        (
+            ticket != usual.ticket,
+            format!("ticket: Ticket::{ticket:?}"),
+        ),
+        (task != usual.task, format!("task: TaskRow::{task:?}")),
+        (relays != usual.relays, format!("relays: {relays}")),
+        (senders != usual.senders, format!("senders: {senders}")),
+        (
+            provider != usual.provider,
+            format!("provider: Provider::{provider:?}"),
+        ),
+    ];
+    binding("scenario", "Scenario", &fields, "Scenario::default()")
 }
 
 fn bounds(bounds: &Bounds) -> String {
-    if let Some(name) = named(bounds) {
-        return format!("    let bounds = {name};\n");
+    if *bounds == Bounds::BY_HAND {
+        return "    let bounds = Bounds::BY_HAND;\n".to_owned();
     }
     let Bounds {
         crashes,
@@ -125,18 +135,44 @@ fn bounds(bounds: &Bounds) -> String {
         lost_replies,
         published_again,
         given_up,
-    } = bounds;
-    format!(
-        "    let bounds = Bounds {{
-        crashes: {crashes},
-        crash_at: CrashAt::{crash_at:?},
-        lost_acks: {lost_acks},
-        lost_replies: {lost_replies},
-        published_again: {published_again},
-        given_up: {given_up},
-    }};
-"
-    )
+        overruns,
+        nacks,
+        returns,
+        lost_confirms,
+        lost_answers,
+    } = *bounds;
+    let numbers = [
+        ("lost_acks", lost_acks),
+        ("lost_replies", lost_replies),
+        ("published_again", published_again),
+        ("given_up", given_up),
+        ("overruns", overruns),
+        ("nacks", nacks),
+        ("returns", returns),
+        ("lost_confirms", lost_confirms),
+        ("lost_answers", lost_answers),
+    ];
+    let mut fields = vec![
+        (crashes > 0, format!("crashes: {crashes}")),
+        (
+            crash_at != CrashAt::AnyMoment,
+            format!("crash_at: CrashAt::{crash_at:?}"),
+        ),
+    ];
+    fields.extend(numbers.map(|(name, number)| (number > 0, format!("{name}: {number}"))));
+    binding("bounds", "Bounds", &fields, "Bounds::NONE")
+}
+
+/// A value that is bound to a name: the usual one but for the fields that say otherwise.
+fn binding(name: &str, kind: &str, fields: &[(bool, String)], usual: &str) -> String {
+    let differing = fields.iter().filter(|(differs, _)| *differs);
+    let lines: String = differing
+        .map(|(_, field)| format!("        {field},\n"))
+        .collect();
+    if lines.is_empty() {
+        return format!("    let {name} = {usual};\n");
+    }
+    format!("    let {name} = {kind} {{\n{lines}        ..{usual}\n    }};\n")
 }
 
 fn assertion(violations: &[Violation]) -> String {
@@ -199,12 +235,31 @@ fn violation(violation: &Violation, indent: &str) -> String {
         Violation::FalseSuccess { delivery } => {
             ("FalseSuccess", vec![format!("delivery: {delivery:?}")])
         }
+        Violation::GhostEvent { event } => ("GhostEvent", of_event(*event)),
+        Violation::LostEvent { event } => ("LostEvent", of_event(*event)),
+        Violation::FalsePublished { event } => ("FalsePublished", of_event(*event)),
+        Violation::StuckRow { event } => ("StuckRow", of_event(*event)),
+        Violation::StaleWrite { event } => ("StaleWrite", of_event(*event)),
+        Violation::NeverSent { event } => ("NeverSent", of_event(*event)),
+        Violation::SentInVain { event } => ("SentInVain", of_event(*event)),
+        Violation::SentTwice { event, messages } => (
+            "SentTwice",
+            vec![format!("event: {event:?}"), format!("messages: {messages}")],
+        ),
+        Violation::DoubledPublication { event, times } => (
+            "DoubledPublication",
+            vec![format!("event: {event:?}"), format!("times: {times}")],
+        ),
     };
     let fields: String = fields
         .iter()
         .map(|field| format!("{indent}    {field},\n"))
         .collect();
     format!("Violation::{name} {{\n{fields}{indent}}}")
+}
+
+fn of_event(event: EventIndex) -> Vec<String> {
+    vec![format!("event: {event:?}")]
 }
 
 fn effect_path(effect: EffectName) -> String {

@@ -1,5 +1,7 @@
 //! A run as the arrows and notes of a sequence diagram, whatever the diagram is written in.
 
+use crate::design::Outside;
+use crate::relay::Confirm;
 use crate::run::Run;
 use crate::schedule::Step;
 use crate::system::{Action, Heard};
@@ -11,6 +13,12 @@ pub(super) const SQLITE: &str = "SQLite";
 
 /// The broker's.
 pub(super) const BROKER: &str = "broker";
+
+/// Who is called outside.
+pub(super) const PROVIDER: &str = "provider";
+
+/// What lets leases expire.
+const CLOCK: &str = "clock";
 
 /// One line of a diagram.
 pub(super) enum Mark {
@@ -46,6 +54,12 @@ pub(super) fn participants(story: &Story<'_>) -> Vec<String> {
     all.push(BROKER.to_owned());
     all.extend(workers(&story.run));
     all.push(SQLITE.to_owned());
+    if outside(|step| matches!(step, Step::LeaseExpires | Step::LeaseOverrun)) {
+        all.push(CLOCK.to_owned());
+    }
+    if story.design().outside != Outside::None {
+        all.push(PROVIDER.to_owned());
+    }
     if outside(|step| *step == Step::AddTicket) {
         all.push("operator".to_owned());
     }
@@ -93,9 +107,38 @@ fn of_line(line: &Line<'_>) -> Vec<Mark> {
             to: broker,
             text,
         }],
-        Action::ReadFlag { .. } | Action::GaveUp { .. } | Action::Crashed { .. } => {
-            vec![note(text)]
+        Action::Sent { .. } => vec![call(who, broker, text)],
+        Action::HeardConfirm {
+            confirm: Confirm::NoAnswer,
+            ..
+        } => vec![Mark::Lost {
+            from: broker,
+            to: who,
+            text,
+        }],
+        Action::HeardConfirm { .. } => vec![Mark::Reply {
+            from: broker,
+            to: who,
+            text,
+        }],
+        Action::AskedProvider { .. }
+        | Action::Called {
+            is_answered: true, ..
+        } => {
+            vec![call(who, PROVIDER.to_owned(), text)]
         }
+        Action::Called { .. } => vec![
+            call(who.clone(), PROVIDER.to_owned(), text),
+            Mark::Lost {
+                from: PROVIDER.to_owned(),
+                to: who,
+                text: "answer".to_owned(),
+            },
+        ],
+        Action::ReadFlag { .. }
+        | Action::GaveUp { .. }
+        | Action::Crashed { .. }
+        | Action::LeaseExpired { .. } => vec![note(text)],
         Action::Ran(_) | Action::TicketAdded(_) => asked(line, who, sqlite),
     }
 }

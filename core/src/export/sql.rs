@@ -17,8 +17,9 @@ const FILE: &str = "deliver-twice.db";
 const HEADER: &str = "\
 --
 -- Replay it:  sqlite3 :memory: < this-file.sql    (sqlite3 3.37 or later, for `.connection`)
--- It makes deliver-twice.db anew in the folder where it runs. Connection 0 is the operator's, 1 is
--- worker A's, 2 is B's, 3 is C's. Errors belong to the run: the shell reports each and goes on.
+-- It makes deliver-twice.db anew in the folder where it runs. Connection 0 is the operator's, 1 to 3 are
+-- the consumers' A, B and C, 4 is the producer's P, 5 and 6 are the relays' R and S, 7 and 8 are the
+-- senders' N and M. Errors belong to the run: the shell reports each and goes on.
 -- The comment behind a statement says what SQLite answered in the laboratory. A step without SQL, such
 -- as a delivery or an ack, is a comment alone.
 --
@@ -66,6 +67,9 @@ impl Script {
         let receipts = story.system.plan().receipts;
         self.push(receipts.unwrap_or(schema::RECEIPTS_UNGUARDED));
         self.push(schema::BUSINESS);
+        if story.design().has_outbox() {
+            self.push(schema::OUTBOX_EVENTS);
+        }
         for row in rows_of(&story.run.start) {
             self.push(&format!("{};", with_literals(&row)));
         }
@@ -130,6 +134,9 @@ impl Script {
         self.push(".headers on");
         self.push("SELECT event_id, effect_name FROM effect_receipts ORDER BY 1, 2;");
         self.push("SELECT * FROM business_tasks ORDER BY id;");
+        if story.design().has_outbox() {
+            self.push("SELECT event_id, state, owner, token, attempt FROM outbox_events ORDER BY position;");
+        }
         let (receipts, tasks) = (last.committed.receipts.len(), last.committed.tasks.len());
         self.push(&format!("-- receipts: {receipts}, tasks: {tasks}"));
         for verdict in story.verdicts() {

@@ -6,6 +6,7 @@ use crate::design::Design;
 use crate::disk::ConnectionId;
 use crate::plan::{Meaning, Role};
 use crate::property::Violation;
+use crate::relay::Confirm;
 use crate::run::{Frame, Moved, Run};
 use crate::schedule::{Schedule, Step};
 use crate::schema;
@@ -73,11 +74,10 @@ impl<'a> Story<'a> {
         let Moved::Changed(change) = &frame.moved else {
             unreachable!("a story has only steps that did something")
         };
-        let before = match number {
-            1 => &[][..],
-            _ => &self.run.frames[number - 2].violations[..],
+        let before = number.checked_sub(2).map(|index| &self.run.frames[index]);
+        let new = |violation: &&Violation| {
+            !before.is_some_and(|frame| frame.violations.contains(violation))
         };
-        let new = |violation: &&Violation| !before.contains(violation);
         Line {
             number,
             frame,
@@ -107,10 +107,15 @@ fn who(step: Step) -> String {
     match step {
         Step::Deliver(_) => "broker".to_owned(),
         Step::AddTicket => "operator".to_owned(),
+        Step::LeaseExpires | Step::LeaseOverrun => "clock".to_owned(),
         Step::PublishAgain(_) => "producer".to_owned(),
         Step::Work(worker)
         | Step::LoseAck(worker)
         | Step::LoseReply(worker)
+        | Step::Nack(worker)
+        | Step::Return(worker)
+        | Step::LoseConfirm(worker)
+        | Step::LoseAnswer(worker)
         | Step::GiveUp(worker)
         | Step::Crash(worker) => worker.to_string(),
     }
@@ -190,8 +195,7 @@ fn said(frame: &Frame, change: &Change, before: &State) -> String {
             format!("gives up waiting{meaning}")
         }
         Action::Crashed {
-            delivery,
-            place,
+            returned,
             in_transaction,
         } => {
             let lost = if *in_transaction {
@@ -199,8 +203,58 @@ fn said(frame: &Frame, change: &Change, before: &State) -> String {
             } else {
                 ""
             };
-            format!("crashes{lost}; {} {}", name(delivery), placed(*place))
+            let returned = returned.map_or(String::new(), |(delivery, place)| {
+                format!("; {} {}", name(&delivery), placed(place))
+            });
+            format!("crashes{lost}{returned}")
         }
+        Action::Sent {
+            event,
+            confirm,
+            delivery,
+        } => match delivery {
+            Some(delivery) => format!("publishes {event}: queued as {}", name(delivery)),
+            None => format!("publishes {event}: {}", confirmed(*confirm)),
+        },
+        Action::HeardConfirm {
+            event,
+            confirm,
+            means,
+        } => format!(
+            "{} for {event}{}",
+            confirmed(*confirm),
+            meaning(*means, false)
+        ),
+        Action::AskedProvider {
+            is_known, means, ..
+        } => {
+            let known = if *is_known { "yes" } else { "no" };
+            format!("did this go out? {known}{}", meaning(*means, false))
+        }
+        Action::Called {
+            key,
+            went_out,
+            is_answered,
+            means,
+            ..
+        } => {
+            let key = key.as_ref().map_or("no key", |_| "the row's id as key");
+            let out = if *went_out {
+                "a message goes out"
+            } else {
+                "seen before, no message"
+            };
+            let answered = if *is_answered {
+                ""
+            } else {
+                ", and the answer is lost"
+            };
+            format!(
+                "calls with {key}: {out}{answered}{}",
+                meaning(*means, false)
+            )
+        }
+        Action::LeaseExpired { event } => format!("the lease on {event} expires"),
         Action::TicketAdded(_) => answer(&Answer::Changed(1)),
         Action::Published { delivery } => format!("publishes {}", name(delivery)),
     }
@@ -210,7 +264,8 @@ fn said(frame: &Frame, change: &Change, before: &State) -> String {
 fn was_acked(frame: &Frame, before: &State) -> bool {
     let worker = frame.step.worker().map(|id: WorkerId| before.worker(id));
     let job = worker.and_then(|worker| worker.job.as_ref());
-    job.is_some_and(|job| job.acked)
+    let handed = job.and_then(|job| job.handed());
+    handed.is_some_and(|handed| handed.acked)
 }
 
 fn heard(ran: &Ran, acked: bool) -> String {
@@ -238,6 +293,8 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Rows(count) => format!("{count} rows"),
         Answer::Changed(1) => "1 row changed".to_owned(),
         Answer::Changed(count) => format!("{count} rows changed"),
+        Answer::Row(None) => "no row".to_owned(),
+        Answer::Row(Some(values)) => format!("returned {}", values.join(", ")),
         Answer::Refused(refusal) if refusal.kind == RefusalKind::Busy => {
             format!("BUSY ({})", refusal.code)
         }
@@ -256,6 +313,20 @@ fn meaning(means: Meaning, acked: bool) -> &'static str {
         Meaning::GiveBack | Meaning::AckAnyway if acked => "; too late, it was acked",
         Meaning::GiveBack => "; it will give the delivery back",
         Meaning::AckAnyway => "; it will ack all the same",
+        Meaning::GoTo(Role::Release) => "; it will release the row",
+        Meaning::GoTo(Role::Park) => "; it will park the row",
+        Meaning::GoTo(_) => "; it will mark the row",
+        Meaning::Done => "; it is done with it",
+    }
+}
+
+/// What the broker says of a message.
+fn confirmed(confirm: Confirm) -> &'static str {
+    match confirm {
+        Confirm::Confirmed => "confirmed",
+        Confirm::Nacked => "refused (nack)",
+        Confirm::Returned => "returned, no queue takes it",
+        Confirm::NoAnswer => "no answer",
     }
 }
 

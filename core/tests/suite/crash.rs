@@ -34,6 +34,7 @@ const ONCE: Scenario = Scenario {
     versions: 1,
     ticket: Ticket::Present,
     task: TaskRow::Sound,
+    ..Scenario::USUAL
 };
 
 fn started(design: Design, scenario: Scenario) -> System {

@@ -7,7 +7,7 @@ use deliver_twice_core::Error;
 use deliver_twice_core::broker::{EventIndex, WorkerId};
 use deliver_twice_core::cause::{Cause, Deed, explain};
 use deliver_twice_core::design::{
-    self, AckTiming, Arbitration, Design, Errors, Grouping, Key, PRESETS,
+    self, AckTiming, Arbitration, Design, Errors, Grouping, Key, presets,
 };
 use deliver_twice_core::disk::LockLevel;
 use deliver_twice_core::plan::Role;
@@ -60,6 +60,9 @@ const CROWD: Scenario = Scenario {
     versions: 2,
     ticket: Ticket::Present,
     task: TaskRow::Sound,
+    relays: 2,
+    senders: 2,
+    ..Scenario::USUAL
 };
 
 /// What the walks are put to.
@@ -104,7 +107,7 @@ fn text(run: &Run) -> String {
 
 #[test]
 fn the_same_schedule_gives_the_same_run_to_the_byte() {
-    for (index, preset) in PRESETS.iter().enumerate() {
+    for (index, preset) in presets().enumerate() {
         for (seed, scenario) in scenarios().into_iter().enumerate() {
             let seed = 100 * index + seed;
             let mut system = System::new(preset.design, scenario, Bounds::BY_HAND).unwrap();
@@ -120,7 +123,7 @@ fn the_same_schedule_gives_the_same_run_to_the_byte() {
 
 #[test]
 fn a_restart_gives_the_same_run_as_a_new_machine() {
-    for (index, preset) in PRESETS.iter().enumerate() {
+    for (index, preset) in presets().enumerate() {
         for scenario in [Scenario::default(), CROWD] {
             let mut system = System::new(preset.design, scenario, Bounds::BY_HAND).unwrap();
             let first = walk(&mut system, index, 60);
@@ -145,14 +148,18 @@ fn a_schedule_reads_back_from_its_text() {
 
 /// Every step that there can be.
 fn all_steps() -> Vec<Step> {
-    let workers = || (0..4).map(WorkerId);
-    let mut steps = vec![Step::AddTicket];
+    let workers = || (0..WorkerId::COUNT as u8 + 1).map(WorkerId);
+    let mut steps = vec![Step::LeaseExpires, Step::LeaseOverrun, Step::AddTicket];
     steps.extend((0..3).map(|event| Step::PublishAgain(EventIndex(event))));
     let kinds = [
         Step::Deliver,
         Step::Work,
         Step::LoseAck,
         Step::LoseReply,
+        Step::Nack,
+        Step::Return,
+        Step::LoseConfirm,
+        Step::LoseAnswer,
         Step::GiveUp,
         Step::Crash,
     ];
@@ -166,7 +173,7 @@ fn all_steps() -> Vec<Step> {
 #[test]
 fn what_is_enabled_is_sorted_and_complete() {
     let all = all_steps();
-    for (seed, preset) in PRESETS.iter().enumerate() {
+    for (seed, preset) in presets().enumerate() {
         let mut system = System::new(preset.design, CROWD, Bounds::BY_HAND).unwrap();
         let mut numbers = Numbers(seed as u64);
         for _ in 0..100 {
@@ -360,6 +367,20 @@ fn cited(cause: &Cause) -> (Vec<Deed>, Option<usize>) {
             (vec![], None)
         }
         Cause::AckedUncommitted { ack } => (vec![*ack], None),
+        Cause::PublishedBeforeCommit { publish, end } => (vec![*publish], *end),
+        Cause::CommittedUnpublished { commit, end } | Cause::CommittedUncalled { commit, end } => {
+            (vec![*commit], *end)
+        }
+        Cause::RefusalUnheard { publish } => (vec![*publish], None),
+        // The message may have been refused before or after the row was marked.
+        Cause::MarkedTooEarly { mark, .. } => (vec![*mark], None),
+        Cause::ClaimOverruled { write } => (vec![*write], None),
+        Cause::LeasedForever { claim, end } => (vec![*claim], *end),
+        Cause::NobodyRelays => (vec![], None),
+        Cause::PublishedAgain { first, second } | Cause::CalledAgain { first, second, .. } => {
+            (vec![*first, *second], None)
+        }
+        Cause::CalledBeforeCommit { call, end } => (vec![*call], *end),
         Cause::Unnamed => panic!("a violation without a cause"),
     }
 }

@@ -173,6 +173,15 @@ fn subject(violation: &Violation) -> String {
             )
         }
         Violation::FalseSuccess { delivery } => format!("{verdict} delivery {}", delivery.0 + 1),
+        Violation::GhostEvent { event }
+        | Violation::LostEvent { event }
+        | Violation::FalsePublished { event }
+        | Violation::StuckRow { event }
+        | Violation::StaleWrite { event }
+        | Violation::NeverSent { event }
+        | Violation::SentInVain { event } => format!("{verdict} {event}"),
+        Violation::SentTwice { event, messages } => format!("{verdict} {event} x{messages}"),
+        Violation::DoubledPublication { event, times } => format!("{verdict} {event} x{times}"),
     }
 }
 
@@ -233,8 +242,7 @@ fn action(action: &Action) -> String {
         }
         Action::GaveUp { means } => format!("gave up -> {}", meaning(*means)),
         Action::Crashed {
-            delivery,
-            place,
+            returned,
             in_transaction,
         } => {
             let inside = if *in_transaction {
@@ -242,14 +250,36 @@ fn action(action: &Action) -> String {
             } else {
                 ""
             };
-            format!(
-                "crashed{inside}, delivery {} {}",
-                delivery.0 + 1,
-                place_name(*place)
-            )
+            let returned = returned.map_or(String::new(), |(delivery, place)| {
+                format!(", delivery {} {}", delivery.0 + 1, place_name(place))
+            });
+            format!("crashed{inside}{returned}")
         }
         Action::TicketAdded(_) => "ticket added".to_owned(),
         Action::Published { delivery } => format!("published delivery {}", delivery.0 + 1),
+        Action::Sent { event, confirm, .. } => format!("sent {event}, {confirm:?}"),
+        Action::HeardConfirm {
+            event,
+            confirm,
+            means,
+        } => format!("heard of {event}: {confirm:?} -> {}", meaning(*means)),
+        Action::AskedProvider {
+            is_known, means, ..
+        } => {
+            format!("asked: known {is_known} -> {}", meaning(*means))
+        }
+        Action::Called {
+            key,
+            went_out,
+            is_answered,
+            means,
+            ..
+        } => format!(
+            "called, key {}, out {went_out}, answered {is_answered} -> {}",
+            key.is_some(),
+            meaning(*means)
+        ),
+        Action::LeaseExpired { event } => format!("lease on {event} expired"),
     }
 }
 
@@ -258,6 +288,8 @@ fn answer(answer: &Answer) -> String {
         Answer::Done => "done".to_owned(),
         Answer::Rows(count) => format!("found {count}"),
         Answer::Changed(count) => format!("changed {count}"),
+        Answer::Row(None) => "no row".to_owned(),
+        Answer::Row(Some(values)) => format!("row {}", values.join(" ")),
         Answer::Refused(refusal) => format!("{} {}", refusal.code, refusal.message),
     }
 }
@@ -272,6 +304,18 @@ fn role(role: Role) -> &'static str {
         Role::Commit => "commit",
         Role::Rollback => "rollback",
         Role::Ack => "ack",
+        Role::WriteTicket => "ticket",
+        Role::Enqueue => "enqueue",
+        Role::Publish => "publish",
+        Role::Lease => "lease",
+        Role::HearConfirm => "hear",
+        Role::MarkPublished => "mark",
+        Role::Release => "release",
+        Role::Park => "park",
+        Role::Pick => "pick",
+        Role::AskProvider => "ask",
+        Role::Call => "call",
+        Role::MarkDone => "done",
     }
 }
 
@@ -281,6 +325,8 @@ fn meaning(means: Meaning) -> &'static str {
         Meaning::Duplicate => "duplicate",
         Meaning::GiveBack => "gives back",
         Meaning::AckAnyway => "acks anyway",
+        Meaning::GoTo(target) => role(target),
+        Meaning::Done => "done with it",
     }
 }
 

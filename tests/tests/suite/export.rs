@@ -163,6 +163,11 @@ fn assert_answer(name: &str, step: usize, answer: Option<&Answer>, printed: &Pri
             let rows = lines.map_or(0, |l| l.iter().filter(|line| *line == "1").count());
             assert_eq!(rows as u64, *count, "{at}");
         }
+        Some(Answer::Row(row)) => {
+            let row = row.as_ref().map(|values| values.join("|"));
+            let is_printed = row.is_none_or(|row| lines.is_some_and(|l| l.contains(&row)));
+            assert!(is_printed, "{at}");
+        }
         Some(Answer::Done) | None => {}
     }
     assert_eq!(error, None, "{at}");

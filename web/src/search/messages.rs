@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use deliver_twice_core::axis::Axis;
-use deliver_twice_core::scenario::{Bounds, CrashAt, Scenario, TaskRow, Ticket};
-
-use crate::session::{ticket_name, ticket_named};
+use deliver_twice_core::scenario::{Bounds, CrashAt, Provider, Scenario, TaskRow, Ticket};
 
 /// How many searches there may be at once: one for each side, and one for each axis on which a repair's
 /// change is taken back.
@@ -43,35 +41,29 @@ pub enum Question {
     },
 }
 
-/// A scenario as plain values.
+/// A scenario as plain values: its numbers in the order of [`Scenario::NUMBERS`], its choices by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScenarioText {
-    numbers: [u8; 4],
+    numbers: [u8; Scenario::NUMBERS.len()],
     ticket: String,
     task: String,
+    provider: String,
 }
 
-/// Bounds as plain values.
+/// Bounds as plain values, in the same way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoundsText {
-    numbers: [u8; 5],
-    crash_at: u8,
+    numbers: [u8; Bounds::NUMBERS.len()],
+    crash_at: String,
 }
 
 impl From<Scenario> for ScenarioText {
     fn from(scenario: Scenario) -> Self {
-        let Scenario {
-            deliveries,
-            workers,
-            effects,
-            versions,
-            ticket,
-            task,
-        } = scenario;
         ScenarioText {
-            numbers: [deliveries, workers, effects, versions],
-            ticket: ticket_name(ticket).to_owned(),
-            task: task.as_str().to_owned(),
+            numbers: Scenario::NUMBERS.map(|number| number.of(scenario)),
+            ticket: scenario.ticket.as_str().to_owned(),
+            task: scenario.task.as_str().to_owned(),
+            provider: scenario.provider.as_str().to_owned(),
         }
     }
 }
@@ -79,38 +71,23 @@ impl From<Scenario> for ScenarioText {
 impl ScenarioText {
     /// The scenario; what is unknown has its usual value.
     pub fn scenario(&self) -> Scenario {
-        let [deliveries, workers, effects, versions] = self.numbers;
+        let usual = Scenario::default();
+        let numbers = Scenario::NUMBERS.iter().zip(self.numbers);
+        let scenario = numbers.fold(usual, |whole, (number, value)| number.set(whole, value));
         Scenario {
-            deliveries,
-            workers,
-            effects,
-            versions,
-            ticket: ticket_named(&self.ticket).unwrap_or(Ticket::Present),
-            task: TaskRow::named(&self.task).unwrap_or(TaskRow::Sound),
+            ticket: Ticket::named(&self.ticket).unwrap_or(usual.ticket),
+            task: TaskRow::named(&self.task).unwrap_or(usual.task),
+            provider: Provider::named(&self.provider).unwrap_or(usual.provider),
+            ..scenario
         }
     }
 }
 
-/// The moments of a crash, in the order of their numbers in messages.
-pub const MOMENTS: [CrashAt; 3] = [
-    CrashAt::AnyMoment,
-    CrashAt::BeforeAck,
-    CrashAt::BetweenCommits,
-];
-
 impl From<Bounds> for BoundsText {
     fn from(bounds: Bounds) -> Self {
-        let Bounds {
-            crashes,
-            crash_at,
-            lost_acks,
-            lost_replies,
-            published_again,
-            given_up,
-        } = bounds;
         BoundsText {
-            numbers: [crashes, lost_acks, lost_replies, published_again, given_up],
-            crash_at: crash_at as u8,
+            numbers: Bounds::NUMBERS.map(|number| number.of(bounds)),
+            crash_at: bounds.crash_at.as_str().to_owned(),
         }
     }
 }
@@ -118,18 +95,13 @@ impl From<Bounds> for BoundsText {
 impl BoundsText {
     /// The bounds; an unknown moment is any.
     pub fn bounds(&self) -> Bounds {
-        let [crashes, lost_acks, lost_replies, published_again, given_up] = self.numbers;
-        let crash_at = MOMENTS
-            .get(usize::from(self.crash_at))
-            .copied()
-            .unwrap_or_default();
+        let numbers = Bounds::NUMBERS.iter().zip(self.numbers);
+        let bounds = numbers.fold(Bounds::NONE, |whole, (number, value)| {
+            number.set(whole, value)
+        });
         Bounds {
-            crashes,
-            crash_at,
-            lost_acks,
-            lost_replies,
-            published_again,
-            given_up,
+            crash_at: CrashAt::named(&self.crash_at).unwrap_or_default(),
+            ..bounds
         }
     }
 }

@@ -13,10 +13,14 @@ use crate::words;
 pub fn show(view: &View<'_>) -> Html {
     let session = view.session;
     let enabled = view.run.enabled_after(session.cursor);
-    let workers = (0..session.scenario.workers).map(WorkerId);
+    let workers = view.run.cast().into_iter();
     let others = enabled.iter().filter(|step| !matches!(step, Step::Work(_)));
-    let (deliveries, faults): (Vec<Step>, Vec<Step>) =
-        others.partition(|step| matches!(step, Step::Deliver(_) | Step::AddTicket));
+    let (deliveries, faults): (Vec<Step>, Vec<Step>) = others.partition(|step| {
+        matches!(
+            step,
+            Step::Deliver(_) | Step::AddTicket | Step::LeaseExpires
+        )
+    });
     html! {
         <section class="controls" aria-label={view.say("control.moves").to_owned()}>
             { verdict::line(view) }
@@ -99,11 +103,8 @@ fn work(view: &View<'_>, enabled: &[Step], worker: WorkerId) -> Html {
     let step = Step::Work(worker);
     let is_waiting = Side::BOTH.iter().any(|side| {
         let state = view.run.side(*side).state(view.session.cursor);
-        state
-            .worker(worker)
-            .job
-            .as_ref()
-            .is_some_and(|job| job.waits_for.is_some())
+        let job = state.find(worker).and_then(|worker| worker.job.as_ref());
+        job.is_some_and(|job| job.waits_for.is_some())
     });
     let disabled = !enabled.contains(&step);
     let words = match (disabled, is_waiting) {
@@ -147,7 +148,14 @@ fn key_of(view: &View<'_>, step: Step) -> Option<String> {
         Step::LoseAck(_) => "L",
         Step::LoseReply(_) => "R",
         Step::GiveUp(_) => "G",
-        Step::Work(_) | Step::Crash(_) => return None,
+        Step::Work(_)
+        | Step::Crash(_)
+        | Step::LeaseExpires
+        | Step::LeaseOverrun
+        | Step::Nack(_)
+        | Step::Return(_)
+        | Step::LoseConfirm(_)
+        | Step::LoseAnswer(_) => return None,
     };
     let taken = keys::action(view.session, view.run, key, false);
     (taken == Some(Action::Take(step))).then(|| key.to_owned())

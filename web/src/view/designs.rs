@@ -2,7 +2,8 @@
 
 use deliver_twice_core::axis::Axis;
 use deliver_twice_core::design::{
-    AckTiming, Arbitration, Begin, Design, Errors, Grouping, Key, PRESETS,
+    AckTiming, Arbitration, Begin, Chapter, Design, Errors, Grouping, Key, Lease, Marking, Outside,
+    Publication,
 };
 use deliver_twice_core::schema;
 use yew::prelude::*;
@@ -80,16 +81,15 @@ fn receipts(view: &View<'_>, design: &Design) -> String {
 }
 
 fn preset(view: &View<'_>, side: Side, design: Design) -> Html {
-    let mut options: Vec<(&'static str, &str)> = PRESETS
-        .iter()
-        .map(|preset| {
-            (
-                preset.name,
-                view.messages.get(words::preset_key(preset.name)),
-            )
-        })
-        .collect();
+    let mut options = vec![];
+    let mut headings = vec![];
+    for chapter in Chapter::ALL {
+        headings.push((options.len(), view.messages.get(chapter_key(chapter))));
+        let names = chapter.presets().iter().map(|preset| preset.name);
+        options.extend(names.map(|name| (name, view.messages.get(words::preset_key(name)))));
+    }
     if design.preset_name().is_none() {
+        headings.push((options.len(), view.say("design.own")));
         options.push(("", view.say("design.own")));
     }
     let act = view.act.clone();
@@ -100,7 +100,7 @@ fn preset(view: &View<'_>, side: Side, design: Design) -> Html {
         current: design.preset_name().unwrap_or(""),
         class: "select--preset",
     }
-    .show(move |name| {
+    .show_under(&headings, move |name| {
         let chosen = Design::preset(name);
         if let Some(design) = chosen {
             act.emit(Action::SetDesign(side, design));
@@ -109,7 +109,16 @@ fn preset(view: &View<'_>, side: Side, design: Design) -> Html {
     })
 }
 
-/// One control for each axis.
+/// The key of a chapter's name.
+pub fn chapter_key(chapter: Chapter) -> &'static str {
+    match chapter {
+        Chapter::Consumer => "chapter.consumer",
+        Chapter::Producer => "chapter.producer",
+        Chapter::Outside => "chapter.outside",
+    }
+}
+
+/// One control for each axis that means something in this design.
 fn axes(view: &View<'_>, side: Side, design: Design) -> Vec<Html> {
     let other = match side {
         Side::Left => view.session.design(Side::Right),
@@ -146,7 +155,8 @@ fn axes(view: &View<'_>, side: Side, design: Design) -> Vec<Html> {
                 let next = Design {
                     $field: chosen.unwrap_or(design.$field),
                     ..design
-                };
+                }
+                .without_idle_choices();
                 act.emit(Action::SetDesign(side, next));
                 next.nonsense().is_none()
             });
@@ -154,14 +164,21 @@ fn axes(view: &View<'_>, side: Side, design: Design) -> Vec<Html> {
             html! { <fieldset class="axis" {disabled}>{ select }</fieldset> }
         }};
     }
-    vec![
+    let mut axes = vec![
         axis!(arbitration, Arbitration, Axis::Arbitration),
         axis!(grouping, Grouping, Axis::Grouping),
         axis!(key, Key, Axis::Key),
         axis!(errors, Errors, Axis::Errors),
         axis!(ack, AckTiming, Axis::Ack),
         axis!(begin, Begin, Axis::Begin),
-    ]
+        axis!(publication, Publication, Axis::Publication),
+    ];
+    if design.has_outbox() {
+        axes.push(axis!(marking, Marking, Axis::Marking));
+        axes.push(axis!(lease, Lease, Axis::Lease));
+    }
+    axes.push(axis!(outside, Outside, Axis::Outside));
+    axes
 }
 
 /// Whether the visitor may change this axis: an exercise opens some of them, on the right, or none.
@@ -179,12 +196,16 @@ pub fn axis_key(axis: Axis) -> &'static str {
         Axis::Errors => "axis.errors",
         Axis::Ack => "axis.ack",
         Axis::Begin => "axis.begin",
+        Axis::Publication => "axis.publication",
+        Axis::Marking => "axis.marking",
+        Axis::Lease => "axis.lease",
+        Axis::Outside => "axis.outside",
     }
 }
 
 /// The key of a choice's name.
 pub fn choice_key(name: &str) -> &'static str {
-    const KEYS: [&str; 20] = [
+    const KEYS: [&str; 34] = [
         "choice.none",
         "choice.trust-redelivered",
         "choice.check-then-insert",
@@ -205,6 +226,20 @@ pub fn choice_key(name: &str) -> &'static str {
         "choice.before-processing",
         "choice.deferred",
         "choice.immediate",
+        "choice.at-start",
+        "choice.commit-then-publish",
+        "choice.publish-then-commit",
+        "choice.outbox",
+        "choice.after-confirm",
+        "choice.after-send",
+        "choice.with-claim",
+        "choice.fenced",
+        "choice.unfenced",
+        "choice.forever",
+        "choice.in-transaction",
+        "choice.pending-row",
+        "choice.pending-row-with-key",
+        "choice.reconciled",
     ];
     let named = KEYS
         .into_iter()
@@ -219,13 +254,17 @@ mod tests {
 
     #[test]
     fn every_choice_has_a_name() {
-        for design in deliver_twice_core::design::all() {
+        for design in all().chain(all_around_the_contract()) {
             choice_key(design.arbitration.as_str());
             choice_key(design.grouping.as_str());
             choice_key(design.key.as_str());
             choice_key(design.errors.as_str());
             choice_key(design.ack.as_str());
             choice_key(design.begin.as_str());
+            choice_key(design.publication.as_str());
+            choice_key(design.marking.as_str());
+            choice_key(design.lease.as_str());
+            choice_key(design.outside.as_str());
         }
         assert_eq!(choice_key(Key::Ticket.as_str()), "choice.ticket-only");
     }

@@ -1,10 +1,11 @@
 //! What is going on: a headline, what the designs are put to, and the two designs.
 
-use deliver_twice_core::scenario::{Scenario, TaskRow, Ticket};
+use deliver_twice_core::design::{Design, Outside};
+use deliver_twice_core::scenario::{Number, Provider, Scenario, TaskRow, Ticket};
 use yew::prelude::*;
 
 use super::{Select, View, designs, exercise, is_wide, lesson};
-use crate::session::{Action, Side, ticket_name, ticket_named, with_number, with_task};
+use crate::session::{Action, Side};
 
 /// The scene.
 pub fn show(view: &View<'_>) -> Html {
@@ -57,7 +58,10 @@ fn scenario(view: &View<'_>) -> Html {
         <details class="settings" open={is_wide()}>
             <summary>{ view.say("scenario") }</summary>
             <div class="scenario" role="group" aria-label={view.say("scenario").to_owned()}>
-                { for NUMBERS.iter().map(|(name, max)| number(view, name, *max)) }
+                { for offered(view).map(|which| number(view, which)) }
+                if view.session.designs.iter().any(|design| design.outside != Outside::None) {
+                    { provider(view) }
+                }
                 { ticket(view) }
                 { task(view) }
             </div>
@@ -82,42 +86,74 @@ fn title(view: &View<'_>) -> String {
         .fill(key, &[("copies", &copies), ("workers", &workers)])
 }
 
-/// The numbers of a scenario and their greatest values.
-const NUMBERS: [(&str, u8); 4] = [
-    ("deliveries", Scenario::DELIVERIES_MAX),
-    ("workers", Scenario::WORKERS_MAX),
-    ("effects", 3),
-    ("versions", Scenario::VERSIONS_MAX),
-];
+/// The numbers of a scenario that concern one of the designs.
+fn offered<'a>(view: &'a View<'_>) -> impl Iterator<Item = &'static Number<Scenario>> + 'a {
+    const NUMBERS: &[Number<Scenario>] = &Scenario::NUMBERS;
+    let any = |has: fn(&Design) -> bool| view.session.designs.iter().any(has);
+    NUMBERS.iter().filter(move |number| match number.name {
+        "deliveries" => any(|design| !design.has_producer()),
+        "relays" => any(Design::has_outbox),
+        "senders" => any(Design::has_sender),
+        _ => true,
+    })
+}
 
-const DIGITS: [&str; 3] = ["1", "2", "3"];
+const DIGITS: [&str; 4] = ["0", "1", "2", "3"];
 
-fn number(view: &View<'_>, name: &'static str, max: u8) -> Html {
+fn number(view: &View<'_>, number: &'static Number<Scenario>) -> Html {
     let scenario = view.session.scenario;
-    let current = match name {
-        "deliveries" => scenario.deliveries,
-        "workers" => scenario.workers,
-        "effects" => scenario.effects,
-        _ => scenario.versions,
-    };
-    let label = match name {
+    let produces = view.session.designs.iter().any(Design::has_producer);
+    let label = match number.name {
         "deliveries" => "scenario.deliveries",
         "workers" => "scenario.workers",
         "effects" => "scenario.effects",
+        "relays" => "scenario.relays",
+        "senders" => "scenario.senders",
+        _ if produces => "scenario.tickets",
         _ => "scenario.versions",
     };
-    let digits = &DIGITS[..usize::from(max)];
+    // Without a producer, a scenario without consumers is one in which nothing happens.
+    let min = match number.name {
+        "workers" if !produces => 1,
+        _ => number.min,
+    };
+    let current = number.of(scenario);
+    let digits = &DIGITS[usize::from(min.min(current))..=usize::from(number.max)];
     let act = view.act.clone();
     Select {
         label: view.say(label).to_owned(),
-        testid: format!("scenario-{name}"),
+        testid: format!("scenario-{}", number.name),
         options: digits.iter().map(|digit| (*digit, *digit)).collect(),
-        current: DIGITS[usize::from(current - 1)],
+        current: DIGITS[usize::from(current)],
         class: "",
     }
     .show(move |value| {
-        let number = value.parse().unwrap_or(1);
-        act.emit(Action::SetScenario(with_number(scenario, name, number)));
+        let value = value.parse().unwrap_or(1);
+        act.emit(Action::SetScenario(number.set(scenario, value)));
+        true
+    })
+}
+
+fn provider(view: &View<'_>) -> Html {
+    let scenario = view.session.scenario;
+    let act = view.act.clone();
+    let words = |provider| match provider {
+        Provider::HonoursKeys => view.say("scenario.provider.honours"),
+        Provider::IgnoresKeys => view.say("scenario.provider.ignores"),
+    };
+    Select {
+        label: view.say("scenario.provider").to_owned(),
+        testid: "scenario-provider".to_owned(),
+        options: Provider::ALL.map(|p| (p.as_str(), words(p))).to_vec(),
+        current: scenario.provider.as_str(),
+        class: "",
+    }
+    .show(move |value| {
+        let provider = Provider::named(value).unwrap_or(scenario.provider);
+        act.emit(Action::SetScenario(Scenario {
+            provider,
+            ..scenario
+        }));
         true
     })
 }
@@ -130,19 +166,19 @@ fn ticket(view: &View<'_>) -> Html {
         testid: "scenario-ticket".to_owned(),
         options: vec![
             (
-                ticket_name(Ticket::Present),
+                Ticket::Present.as_str(),
                 view.say("scenario.ticket.present"),
             ),
             (
-                ticket_name(Ticket::Missing),
+                Ticket::Missing.as_str(),
                 view.say("scenario.ticket.missing"),
             ),
         ],
-        current: ticket_name(scenario.ticket),
+        current: scenario.ticket.as_str(),
         class: "",
     }
     .show(move |value| {
-        let ticket = ticket_named(value).unwrap_or(scenario.ticket);
+        let ticket = Ticket::named(value).unwrap_or(scenario.ticket);
         act.emit(Action::SetScenario(Scenario { ticket, ..scenario }));
         true
     })
@@ -163,7 +199,8 @@ fn task(view: &View<'_>) -> Html {
         class: "",
     }
     .show(move |value| {
-        act.emit(Action::SetScenario(with_task(scenario, value)));
+        let task = TaskRow::named(value).unwrap_or(scenario.task);
+        act.emit(Action::SetScenario(Scenario { task, ..scenario }));
         true
     })
 }

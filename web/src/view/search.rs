@@ -1,73 +1,18 @@
 //! The search of every schedule: its bounds, and what it found for each side.
 
+use deliver_twice_core::design::{Design, Outside};
 use deliver_twice_core::property::Verdict;
-use deliver_twice_core::scenario::{Bounds, CrashAt, Scenario, TaskRow, Ticket};
+use deliver_twice_core::scenario::{Bounds, CrashAt, Number, Provider, TaskRow, Ticket};
 use deliver_twice_core::schedule::Schedule;
 use yew::prelude::*;
 
 use super::{Select, View, scene, side_class};
-use crate::search::messages::{Findings, MOMENTS};
+use crate::search::messages::Findings;
 use crate::search::task::Stand;
 use crate::session::{Action, Side};
 use crate::words;
 
 const DIGITS: [&str; 3] = ["0", "1", "2"];
-
-/// One of the numbers of the bounds.
-pub struct Number {
-    /// Its name in links.
-    pub name: &'static str,
-    /// The most that can be asked for.
-    pub max: u8,
-    /// Where it is kept.
-    pub at: fn(&mut Bounds) -> &mut u8,
-    /// The key of the words that say how many may happen.
-    within: &'static str,
-}
-
-/// The numbers of the bounds.
-pub const NUMBERS: [Number; 5] = [
-    Number {
-        name: "crashes",
-        max: Bounds::MOST.crashes,
-        at: |bounds| &mut bounds.crashes,
-        within: "search.within.crashes",
-    },
-    Number {
-        name: "lost-acks",
-        max: Bounds::MOST.lost_acks,
-        at: |bounds| &mut bounds.lost_acks,
-        within: "search.within.lost-acks",
-    },
-    Number {
-        name: "lost-replies",
-        max: Bounds::MOST.lost_replies,
-        at: |bounds| &mut bounds.lost_replies,
-        within: "search.within.lost-replies",
-    },
-    Number {
-        name: "published-again",
-        max: Bounds::MOST.published_again,
-        at: |bounds| &mut bounds.published_again,
-        within: "search.within.published-again",
-    },
-    Number {
-        name: "given-up",
-        max: Bounds::MOST.given_up,
-        at: |bounds| &mut bounds.given_up,
-        within: "search.within.given-up",
-    },
-];
-
-impl Number {
-    /// Its value in some bounds.
-    pub fn of(&self, mut bounds: Bounds) -> u8 {
-        *(self.at)(&mut bounds)
-    }
-}
-
-/// The moments of a crash by their names in links.
-pub const MOMENT_NAMES: [&str; 3] = ["any-moment", "before-ack", "between-commits"];
 
 /// The bounds and what the search found, for both sides.
 pub fn show(view: &View<'_>) -> Html {
@@ -113,14 +58,35 @@ fn bounds(view: &View<'_>) -> Html {
     html! {
         <div class="scenario" role="group" aria-label={view.say("search.bounds").to_owned()}>
             <span class="scenario__head">{ view.say("search.bounds") }</span>
-            { for NUMBERS.iter().map(|bound| number(view, bound)) }
+            { for offered(view).map(|bound| number(view, bound)) }
             if view.session.bounds.crashes > 0 { { moment(view) } }
         </div>
     }
 }
 
-fn number(view: &View<'_>, bound: &'static Number) -> Html {
-    let Number { name, max, at, .. } = bound;
+/// The numbers of the bounds that concern one of the designs, or that are not 0.
+fn offered<'a>(view: &'a View<'_>) -> impl Iterator<Item = &'static Number<Bounds>> + 'a {
+    const NUMBERS: &[Number<Bounds>] = &Bounds::NUMBERS;
+    let bounds = view.session.bounds;
+    NUMBERS
+        .iter()
+        .filter(move |number| concerns(view, number.name) || number.of(bounds) > 0)
+}
+
+/// Whether a fault can befall one of the two designs.
+fn concerns(view: &View<'_>, name: &str) -> bool {
+    let any = |has: fn(&Design) -> bool| view.session.designs.iter().any(has);
+    match name {
+        "published-again" => any(|design| !design.has_producer()),
+        "nacks" | "returns" => any(Design::has_producer),
+        "overruns" | "lost-confirms" => any(Design::has_outbox),
+        "lost-answers" => any(|design| design.outside != Outside::None),
+        _ => true,
+    }
+}
+
+fn number(view: &View<'_>, bound: &'static Number<Bounds>) -> Html {
+    let Number { name, max, .. } = bound;
     let bounds = view.session.bounds;
     let current = bound.of(bounds);
     let label = match *name {
@@ -128,7 +94,12 @@ fn number(view: &View<'_>, bound: &'static Number) -> Html {
         "lost-acks" => "search.lost-acks",
         "lost-replies" => "search.lost-replies",
         "published-again" => "search.published-again",
-        _ => "search.given-up",
+        "given-up" => "search.given-up",
+        "overruns" => "search.overruns",
+        "nacks" => "search.nacks",
+        "returns" => "search.returns",
+        "lost-confirms" => "search.lost-confirms",
+        _ => "search.lost-answers",
     };
     let act = view.act.clone();
     Select {
@@ -142,9 +113,8 @@ fn number(view: &View<'_>, bound: &'static Number) -> Html {
         class: "",
     }
     .show(move |value| {
-        let mut next = bounds;
-        *at(&mut next) = value.parse().unwrap_or(0);
-        act.emit(Action::SetBounds(next));
+        let number = value.parse().unwrap_or(0);
+        act.emit(Action::SetBounds(bound.set(bounds, number)));
         true
     })
 }
@@ -160,22 +130,16 @@ fn moment(view: &View<'_>) -> Html {
     Select {
         label: view.say("search.crash-at").to_owned(),
         testid: "bounds-crash-at".to_owned(),
-        options: MOMENTS
-            .iter()
-            .map(|m| (MOMENT_NAMES[*m as usize], words(*m)))
+        options: CrashAt::ALL
+            .into_iter()
+            .map(|moment| (moment.as_str(), words(moment)))
             .collect(),
-        current: MOMENT_NAMES[bounds.crash_at as usize],
+        current: bounds.crash_at.as_str(),
         class: "",
     }
     .show(move |value| {
-        let index = MOMENT_NAMES
-            .iter()
-            .position(|name| *name == value)
-            .unwrap_or(0);
-        act.emit(Action::SetBounds(Bounds {
-            crash_at: MOMENTS[index],
-            ..bounds
-        }));
+        let crash_at = CrashAt::named(value).unwrap_or(bounds.crash_at);
+        act.emit(Action::SetBounds(Bounds { crash_at, ..bounds }));
         true
     })
 }
@@ -292,34 +256,33 @@ fn passing(view: &View<'_>, text: &str, broken: bool) -> Option<Html> {
 
 /// The scenario and the bounds in words: what "all schedules" are. Whatever is not as usual is named.
 pub fn in_words(view: &View<'_>) -> String {
-    let Scenario {
-        deliveries,
-        workers,
-        effects,
-        versions,
-        ticket,
-        task,
-    } = view.session.scenario;
+    let scenario = view.session.scenario;
     let bounds = view.session.bounds;
-    let (deliveries, workers) = (deliveries.to_string(), workers.to_string());
-    let within = [
-        ("deliveries", deliveries.as_str()),
-        ("workers", workers.as_str()),
-    ];
-    let mut parts = vec![view.messages.fill("search.within", &within)];
+    let any = |has: fn(&Design) -> bool| view.session.designs.iter().any(has);
+    let mut parts = vec![];
     let mut name = |key: &str, count: u8| {
         parts.push(view.messages.fill(key, &[("count", &count.to_string())]));
     };
-    if effects > 1 {
-        name("search.within.effects", effects);
+    if any(|design| !design.has_producer()) {
+        name("search.within.deliveries", scenario.deliveries);
     }
-    if versions > 1 {
-        name("search.within.versions", versions);
+    name("search.within.workers", scenario.workers);
+    if any(Design::has_outbox) {
+        name("search.within.relays", scenario.relays);
     }
-    for bound in &NUMBERS {
+    if any(Design::has_sender) {
+        name("search.within.senders", scenario.senders);
+    }
+    if scenario.effects > 1 {
+        name("search.within.effects", scenario.effects);
+    }
+    if scenario.versions > 1 {
+        name("search.within.versions", scenario.versions);
+    }
+    for bound in &Bounds::NUMBERS {
         let count = bound.of(bounds);
         if count > 0 {
-            name(bound.within, count);
+            name(within(bound.name), count);
         }
     }
     if bounds.crashes > 0 && bounds.crash_at != CrashAt::AnyMoment {
@@ -329,11 +292,14 @@ pub fn in_words(view: &View<'_>) -> String {
         };
         parts.push(view.say(key).to_owned());
     }
-    if ticket == Ticket::Missing {
+    if scenario.ticket == Ticket::Missing {
         parts.push(view.say("search.within.ticket").to_owned());
     }
-    if task != TaskRow::Sound {
-        parts.push(view.messages.get(scene::task_key(task)).to_owned());
+    if scenario.task != TaskRow::Sound {
+        parts.push(view.messages.get(scene::task_key(scenario.task)).to_owned());
+    }
+    if scenario.provider == Provider::IgnoresKeys && any(|d| d.outside != Outside::None) {
+        parts.push(view.say("search.within.ignores-keys").to_owned());
     }
     let join = |before: String, after: &String| {
         view.messages.fill(
@@ -343,8 +309,24 @@ pub fn in_words(view: &View<'_>) -> String {
     };
     let (first, rest) = parts
         .split_first()
-        .expect("deliveries and workers are always said");
+        .expect("the number of workers is always said");
     rest.iter().fold(first.clone(), join)
+}
+
+/// The key of the words that say how many of a fault may happen.
+fn within(name: &str) -> &'static str {
+    match name {
+        "crashes" => "search.within.crashes",
+        "lost-acks" => "search.within.lost-acks",
+        "lost-replies" => "search.within.lost-replies",
+        "published-again" => "search.within.published-again",
+        "given-up" => "search.within.given-up",
+        "overruns" => "search.within.overruns",
+        "nacks" => "search.within.nacks",
+        "returns" => "search.within.returns",
+        "lost-confirms" => "search.within.lost-confirms",
+        _ => "search.within.lost-answers",
+    }
 }
 
 /// Digits in groups of three.

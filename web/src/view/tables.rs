@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use deliver_twice_core::broker::WorkerId;
-use deliver_twice_core::schema::{Receipt, Tables, Task};
-use deliver_twice_core::state::State;
+use deliver_twice_core::design::Outside;
+use deliver_twice_core::schema::{OutboxRow, Receipt, Tables, Task};
+use deliver_twice_core::state::{Message, State};
 use yew::prelude::*;
 
 use super::{View, chip, side_class};
@@ -18,9 +18,10 @@ pub fn show(view: &View<'_>) -> Html {
             <div class="viewers" role="group" aria-label={view.say("tables.view").to_owned()}>
                 <span>{ view.say("tables.view") }</span>
                 { viewer(view, Viewer::Committed, view.say("tables.committed").to_owned()) }
-                { for (0..view.session.scenario.workers).map(|index| {
-                    let name = WorkerId(index).to_string();
-                    viewer(view, Viewer::Worker(index), view.messages.fill("tables.worker", &[("worker", &name)]))
+                { for view.run.cast().into_iter().map(|worker| {
+                    let name = worker.to_string();
+                    let words = view.messages.fill("tables.worker", &[("worker", &name)]);
+                    viewer(view, Viewer::Worker(worker), words)
                 }) }
             </div>
             <div class="tables">{ for Side::BOTH.map(|side| panel(view, side)) }</div>
@@ -29,10 +30,10 @@ pub fn show(view: &View<'_>) -> Html {
 }
 
 fn viewer(view: &View<'_>, viewer: Viewer, words: String) -> Html {
-    let pressed = (view.session.viewer == viewer).to_string();
+    let pressed = (chosen(view) == viewer).to_string();
     let testid = match viewer {
         Viewer::Committed => "view-committed".to_owned(),
-        Viewer::Worker(index) => format!("view-{}", WorkerId(index)),
+        Viewer::Worker(worker) => format!("view-{worker}"),
     };
     html! {
         <button aria-pressed={pressed} onclick={view.on(Action::View(viewer))} data-testid={testid}>
@@ -41,14 +42,19 @@ fn viewer(view: &View<'_>, viewer: Viewer, words: String) -> Html {
     }
 }
 
+/// The viewer that is chosen, unless it is a worker that has left the stage.
+fn chosen(view: &View<'_>) -> Viewer {
+    match view.session.viewer {
+        Viewer::Worker(worker) if !view.run.cast().contains(&worker) => Viewer::Committed,
+        viewer => viewer,
+    }
+}
+
 /// What the chosen viewer sees in a state.
 fn seen(state: &State, viewer: Viewer) -> Rc<Tables> {
     let own = match viewer {
         Viewer::Committed => None,
-        Viewer::Worker(index) => state
-            .workers
-            .get(usize::from(index))
-            .and_then(|w| w.own.clone()),
+        Viewer::Worker(worker) => state.find(worker).and_then(|w| w.own.clone()),
     };
     own.unwrap_or_else(|| Rc::clone(&state.committed))
 }
@@ -57,24 +63,27 @@ fn panel(view: &View<'_>, side: Side) -> Html {
     let cursor = view.session.cursor;
     let run = view.run.side(side);
     let state = run.state(cursor);
-    let now = seen(state, view.session.viewer);
-    let before = seen(run.state(cursor.saturating_sub(1)), view.session.viewer);
+    let viewer = chosen(view);
+    let now = seen(state, viewer);
+    let before = seen(run.state(cursor.saturating_sub(1)), viewer);
     let name = side_class(side);
     html! {
         <section class={classes!("tables__side", name)} data-testid={format!("tables-{name}")}>
             { receipts(view, state, &now, &before) }
             { tasks(view, run, state, &now, &before) }
+            if view.session.design(side).has_outbox() { { outbox(view, state, &now, &before) } }
+            if view.session.design(side).outside != Outside::None { { sent(view, run, cursor) } }
             { for note(view, state).map(|words| html! { <p class="faint">{ words }</p> }) }
         </section>
     }
 }
 
 fn note(view: &View<'_>, state: &State) -> Option<String> {
-    let Viewer::Worker(index) = view.session.viewer else {
+    let Viewer::Worker(worker) = chosen(view) else {
         return None;
     };
-    let worker = state.workers.get(usize::from(index))?;
-    let name = WorkerId(index).to_string();
+    let name = worker.to_string();
+    let worker = state.find(worker)?;
     worker
         .own
         .is_none()
@@ -172,6 +181,74 @@ fn tasks(view: &View<'_>, run: &SideRun, state: &State, now: &Tables, before: &T
             <tbody>
                 { for now.tasks.iter().map(row) }
                 { empty(view, now.tasks.is_empty(), 6) }
+            </tbody>
+        </table>
+    }
+}
+
+fn outbox(view: &View<'_>, state: &State, now: &Tables, before: &Tables) -> Html {
+    let row = |row: &OutboxRow| {
+        let is_new = view.session.cursor > 0 && !before.outbox.contains(row);
+        let (class, words) = standing(view, is_new, state.committed.outbox.contains(row));
+        html! {
+            <tr {class}>
+                <td>{ &row.event_id }</td>
+                <td>{ &row.state }</td>
+                <td>{ row.owner.as_deref().unwrap_or("") }</td>
+                <td>{ row.token }</td>
+                <td>{ row.attempt }</td>
+                <td>{ words }</td>
+            </tr>
+        }
+    };
+    html! {
+        <table>
+            { caption(view, "outbox_events", now.outbox.len()) }
+            <thead><tr>
+                <th scope="col">{ "event_id" }</th><th scope="col">{ "state" }</th>
+                <th scope="col">{ "owner" }</th><th scope="col">{ "token" }</th>
+                <th scope="col">{ "attempt" }</th><td />
+            </tr></thead>
+            <tbody>
+                { for now.outbox.iter().map(row) }
+                { empty(view, now.outbox.is_empty(), 6) }
+            </tbody>
+        </table>
+    }
+}
+
+/// What arrived outside: no table, and nothing that a rollback could take back.
+fn sent(view: &View<'_>, run: &SideRun, cursor: usize) -> Html {
+    let (now, before) = (run.state(cursor), run.state(cursor.saturating_sub(1)));
+    let row = |(index, message): (usize, &Message)| {
+        let rank = rank(&now.sent, index);
+        let is_new = cursor > 0 && !has(&before.sent, message, rank);
+        let id = run.task_id(&message.task);
+        let has_task = now.committed.tasks.iter().any(|task| task.id == id);
+        let short: String = id.chars().take(8).collect();
+        html! {
+            <tr class={is_new.then_some("is-new")}>
+                <td>{ message.task.event.to_string() }</td>
+                <td title={id}>{ short }{ "…" }</td>
+                <td>
+                    { view.say(if has_task { "outside.task.committed" } else { "outside.task.missing" }) }
+                </td>
+                <td>if is_new { <span class="mark">{ "+ " }{ view.say("tables.new") }</span> }</td>
+            </tr>
+        }
+    };
+    html! {
+        <table class="outside">
+            <caption>{ view.say("outside.arrived") }{ " " }<b data-testid="count-outside">{ now.sent.len() }</b>
+                <small>{ view.say("outside.note") }</small></caption>
+            <thead><tr>
+                <th scope="col">{ view.say("outside.event") }</th>
+                <th scope="col">{ view.say("outside.for") }</th>
+                <th scope="col">{ view.say("outside.task") }</th><td />
+            </tr></thead>
+            <tbody>
+                { for now.sent.iter().enumerate().map(row) }
+                { empty(view, now.sent.is_empty(), 4) }
             </tbody>
         </table>
     }

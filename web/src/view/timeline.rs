@@ -174,7 +174,13 @@ fn who(step: Step) -> Html {
     let sign = match step {
         Step::Deliver(_) | Step::PublishAgain(_) => "✉",
         Step::Crash(_) => "✕",
-        Step::LoseAck(_) | Step::LoseReply(_) => "≠",
+        Step::LoseAck(_)
+        | Step::LoseReply(_)
+        | Step::Nack(_)
+        | Step::Return(_)
+        | Step::LoseConfirm(_)
+        | Step::LoseAnswer(_) => "≠",
+        Step::LeaseExpires | Step::LeaseOverrun => "⌛",
         Step::GiveUp(_) => "↩",
         Step::AddTicket => "+",
         Step::Work(_) => "",
@@ -350,11 +356,10 @@ fn lock_cell(view: &View<'_>, run: &SideRun, class: &'static str, number: usize)
         let level = run.state(number).worker(worker).lock;
         let waits = run
             .frame(number)
-            .map(|frame| frame.waits[usize::from(worker.0)].clone());
-        let waits = waits.unwrap_or_default();
+            .map_or(&[][..], |frame| frame.waits_of(worker));
         let name = worker.to_string();
         if !waits.is_empty() {
-            let holders = words::names(view.messages, &waits);
+            let holders = words::names(view.messages, waits);
             let title = view.messages.fill(
                 "table.lock.waits",
                 &[("worker", &name), ("holders", &holders)],

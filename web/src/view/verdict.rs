@@ -1,6 +1,7 @@
 //! What the shown step means for each design.
 
-use deliver_twice_core::broker::{Broker, Place, WorkerId};
+use deliver_twice_core::broker::{Broker, Place};
+use deliver_twice_core::design::Outside;
 use yew::prelude::*;
 
 use super::{View, exercise, search, side_class};
@@ -75,9 +76,29 @@ fn panel(view: &View<'_>, side: Side) -> Html {
     html! {
         <section class={classes!(class, name)} data-testid={format!("verdict-{name}")}>
             { content }
+            { noted(view, run) }
             <p class="verdict__counts" data-testid={format!("counts-{name}")}>{ counts(view, run) }</p>
             { search::line(view, side) }
         </section>
+    }
+}
+
+/// What has happened and is allowed.
+fn noted(view: &View<'_>, run: &SideRun) -> Html {
+    let cursor = view.session.cursor;
+    let note = |finding: Finding| {
+        let title = words::violation(view.messages, run.state(cursor), &finding.violation);
+        let how = words::cause(view.messages, &finding.cause);
+        html! { <p class="verdict__noted"><b>{ title }</b>{ " " }{ how }</p> }
+    };
+    let notes = run.noted(cursor);
+    if notes.is_empty() {
+        return html! {};
+    }
+    html! {
+        <div role="note" aria-label={view.say("verdict.noted").to_owned()} data-testid="noted">
+            { for notes.into_iter().map(note) }
+        </div>
     }
 }
 
@@ -112,7 +133,9 @@ fn fine(view: &View<'_>, run: &SideRun) -> (&'static str, Html) {
         .broker
         .deliveries()
         .any(|(_, delivery)| delivery.place == Place::Parked);
-    let title = match (cursor, state.is_settled()) {
+    let onward = run.run.enabled_after(cursor);
+    let is_settled = state.is_settled() && !onward.iter().any(|step| step.is_progress());
+    let title = match (cursor, is_settled) {
         (0, _) => m.get("verdict.none.start").to_owned(),
         (_, true) if parked => m.fill(
             "verdict.none.parked",
@@ -132,7 +155,7 @@ fn fine(view: &View<'_>, run: &SideRun) -> (&'static str, Html) {
         }
         (_, false) => m.fill("verdict.none.running", &[("step", &cursor.to_string())]),
     };
-    let is_done = state.is_settled() && !parked && cursor > 0;
+    let is_done = is_settled && !parked && cursor > 0;
     let (class, sign) = if is_done {
         ("verdict verdict--fine", "✓ ")
     } else {
@@ -150,7 +173,8 @@ fn fine(view: &View<'_>, run: &SideRun) -> (&'static str, Html) {
 /// Who waits for whom, as a sentence.
 fn waits(view: &View<'_>, run: &SideRun) -> Option<String> {
     let frame = run.frame(view.session.cursor)?;
-    let waits = (0..).map(WorkerId).zip(&frame.waits);
+    let workers = frame.state.workers().map(|(worker, _)| worker);
+    let waits = workers.zip(&frame.waits);
     let words: Vec<String> = waits
         .filter(|(_, holders)| !holders.is_empty())
         .map(|(worker, holders)| {
@@ -182,7 +206,7 @@ fn counts(view: &View<'_>, run: &SideRun) -> String {
             .count()
             .to_string()
     };
-    view.messages.fill(
+    let mut text = view.messages.fill(
         "verdict.none.text",
         &[
             ("receipts", &state.committed.receipts.len().to_string()),
@@ -195,7 +219,31 @@ fn counts(view: &View<'_>, run: &SideRun) -> String {
             ),
             ("parked", &count(|place| place == Place::Parked)),
         ],
-    )
+    );
+    if run.design.has_outbox() {
+        let rows = |wanted: &str| {
+            let rows = state.committed.outbox.iter();
+            rows.filter(|row| row.state == wanted).count().to_string()
+        };
+        text += " · ";
+        text += &view.messages.fill(
+            "verdict.counts.outbox",
+            &[
+                ("pending", &rows("pending")),
+                ("leased", &rows("leased")),
+                ("published", &rows("published")),
+                ("parked", &rows("parked")),
+            ],
+        );
+    }
+    if run.design.outside != Outside::None {
+        let sent = state.sent.len().to_string();
+        text += " · ";
+        text += &view
+            .messages
+            .fill("verdict.counts.outside", &[("sent", &sent)]);
+    }
+    text
 }
 
 /// The shown step in a few words: those on the screen.

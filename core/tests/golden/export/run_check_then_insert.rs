@@ -7,7 +7,7 @@ use deliver_twice_core::design::Design;
 use deliver_twice_core::event::EffectName;
 use deliver_twice_core::property::Violation;
 use deliver_twice_core::run::Run;
-use deliver_twice_core::scenario::{Bounds, Scenario, TaskRow, Ticket};
+use deliver_twice_core::scenario::{Bounds, Scenario};
 use deliver_twice_core::schedule::Schedule;
 #[cfg(target_family = "wasm")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -15,14 +15,7 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 #[test]
 fn check_then_insert_ends_in_duplicate_effect() {
     let design: Design = "check-then-insert".parse().unwrap();
-    let scenario = Scenario {
-        deliveries: 2,
-        workers: 2,
-        effects: 1,
-        versions: 1,
-        ticket: Ticket::Present,
-        task: TaskRow::Sound,
-    };
+    let scenario = Scenario::default();
     let bounds = Bounds::BY_HAND;
     let schedule = "s1:dA.A.dB.B.A.B.A.B.A.B";
     let schedule: Schedule = schedule.parse().unwrap();

@@ -4,7 +4,7 @@
 
 use deliver_twice_core::design::Design;
 use deliver_twice_core::run::Run;
-use deliver_twice_core::scenario::{Bounds, Scenario, TaskRow, Ticket};
+use deliver_twice_core::scenario::{Bounds, Scenario};
 use deliver_twice_core::schedule::Schedule;
 #[cfg(target_family = "wasm")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -12,14 +12,7 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 #[test]
 fn constraint_arbitration_ends_well() {
     let design: Design = "constraint-arbitration".parse().unwrap();
-    let scenario = Scenario {
-        deliveries: 2,
-        workers: 2,
-        effects: 1,
-        versions: 1,
-        ticket: Ticket::Present,
-        task: TaskRow::Sound,
-    };
+    let scenario = Scenario::default();
     let bounds = Bounds::BY_HAND;
     let schedule = "s1:dA.A.dB.B.A.B.A2.B.A.B2";
     let schedule: Schedule = schedule.parse().unwrap();
