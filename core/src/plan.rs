@@ -16,7 +16,7 @@ mod producer;
 mod relay;
 mod sender;
 
-/// How often a row of the outbox may be claimed before a relay puts it aside.
+/// The attempt, counted from 1, whose refusal by the broker puts a row of the outbox aside.
 pub const ATTEMPTS_MAX: u8 = 3;
 
 /// What a stage is for.
@@ -117,10 +117,10 @@ pub enum When {
     Found,
     /// A write changed no row, or a statement that was to return one did not.
     NothingChanged,
-    /// The row was claimed more than [`ATTEMPTS_MAX`] times: the third value returned says how often.
-    AttemptsUsedUp,
     /// The broker says this of a message.
     Broker(Confirm),
+    /// The broker says this of a message whose row was claimed [`ATTEMPTS_MAX`] times or more.
+    BrokerAtLast(Confirm),
     /// A write was refused by a unique constraint. In a claim that is the receipt's own.
     Unique,
     /// The statement was refused by any constraint.
@@ -137,10 +137,6 @@ impl When {
             (When::Found, Answer::Rows(count)) => *count > 0,
             (When::NothingChanged, Answer::Changed(count)) => *count == 0,
             (When::NothingChanged, Answer::Row(row)) => row.is_none(),
-            (When::AttemptsUsedUp, Answer::Row(Some(row))) => {
-                let attempt = row.get(2).and_then(|text| text.parse::<u8>().ok());
-                attempt.is_some_and(|attempt| attempt > ATTEMPTS_MAX)
-            }
             (When::Unique, Answer::Refused(refusal)) => refusal.kind == RefusalKind::Unique,
             (When::Integrity, Answer::Refused(refusal)) => refusal.kind.is_integrity(),
             (When::Refused, Answer::Refused(_)) | (When::Otherwise, _) => true,
@@ -201,11 +197,14 @@ impl Stage {
         reading.expect("every stage reads any answer").means
     }
 
-    /// What the broker's word on a message means to this stage.
-    pub fn hear(&self, confirm: Confirm) -> Meaning {
+    /// What the broker's word on a message means to this stage, at this attempt, counted from 1.
+    pub fn hear(&self, confirm: Confirm, attempt: u8) -> Meaning {
         let mut readings = self.readings.iter();
-        let reading = readings.find(|reading| {
-            matches!(reading.when, When::Otherwise) || reading.when == When::Broker(confirm)
+        let reading = readings.find(|reading| match reading.when {
+            When::BrokerAtLast(wanted) => wanted == confirm && attempt >= ATTEMPTS_MAX,
+            When::Broker(wanted) => wanted == confirm,
+            When::Otherwise => true,
+            _ => false,
         });
         reading.expect("every stage reads any answer").means
     }

@@ -6,7 +6,7 @@ use crate::event::EventId;
 use crate::outbox::{Held, Lease, OutboxStore};
 
 /// What the broker said about a published event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[must_use = "only a confirmed event may be marked as published"]
 pub enum Confirm {
     /// It has it: the event is in a queue.

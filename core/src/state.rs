@@ -132,6 +132,8 @@ pub struct Claimed {
     pub event: EventIndex,
     /// The token that came with the claim.
     pub token: u8,
+    /// How often the row was tried, this time included.
+    pub attempt: u8,
     /// What the broker made of the message, once it was sent.
     pub confirm: Option<Confirm>,
 }

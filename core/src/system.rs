@@ -816,9 +816,9 @@ impl System {
 
     fn hear_confirm(&mut self, worker: WorkerId, confirm: Confirm) -> Action {
         let index = self.place_in_plan(worker);
-        let job = self.state.job_mut(worker);
-        let event = job.event().expect("a relay hears of what it has claimed");
-        let means = self.stage(worker, index).hear(confirm);
+        let claimed = self.state.job_mut(worker).claimed().copied();
+        let Claimed { event, attempt, .. } = claimed.expect("a relay hears of what it has claimed");
+        let means = self.stage(worker, index).hear(confirm, attempt);
         self.follow(worker, index, means);
         Action::HeardConfirm {
             event,
@@ -976,10 +976,12 @@ impl System {
                 let event = self
                     .events()
                     .find(|event| self.event(*event).event_id.as_str() == row[0]);
-                let token = row[1].parse::<u8>();
-                Subject::Row(event.zip(token.ok()).map(|(event, token)| Claimed {
+                let number = |place: usize| row.get(place)?.parse::<u8>().ok();
+                let claimed = event.zip(number(1)).zip(number(2));
+                Subject::Row(claimed.map(|((event, token), attempt)| Claimed {
                     event,
                     token,
+                    attempt,
                     confirm: None,
                 }))
             }

@@ -252,6 +252,9 @@ fn run(statement: &mut rusqlite::Statement<'_>, values: &[(&str, Value)], answer
     match answer {
         None => assert!(count(statement.raw_query()) > 0),
         Some(Answer::Rows(rows)) => assert_eq!(count(statement.raw_query()), *rows),
+        Some(Answer::Row(row)) => {
+            assert_eq!(count(statement.raw_query()), u64::from(row.is_some()));
+        }
         Some(Answer::Refused(_)) => assert!(statement.raw_execute().is_err()),
         Some(Answer::Changed(rows)) => assert_eq!(statement.raw_execute().unwrap() as u64, *rows),
         Some(Answer::Done) => assert!(statement.raw_execute().is_ok()),

@@ -173,7 +173,8 @@ impl<'a> Digest<'a> {
             Subject::Row(None) | Subject::Task(None) => self.bytes.push(255),
             Subject::Row(Some(claimed)) => {
                 let confirm = claimed.confirm.map_or(255, |confirm| confirm as u8);
-                self.bytes.extend([claimed.event.0, claimed.token, confirm]);
+                self.bytes
+                    .extend([claimed.event.0, claimed.token, claimed.attempt, confirm]);
             }
             Subject::Task(Some(task)) => self.origin(task),
         }

@@ -21,7 +21,7 @@ pub(super) fn stages(design: Design) -> Vec<Stage> {
             release(design),
             park(design),
         ],
-        Marking::AfterSend => vec![lease(design), publish, mark(design), park(design)],
+        Marking::AfterSend => vec![lease(design), publish, mark(design)],
         Marking::WithClaim => vec![lease(design), publish],
     }
 }
@@ -34,18 +34,17 @@ fn lease(design: Design) -> Stage {
             (outbox::CLAIM_ONE, &[Bind::Owner, Bind::Until, Bind::Now])
         }
     };
-    let readings = [
-        (When::NothingChanged, Meaning::Done),
-        (When::AttemptsUsedUp, Meaning::GoTo(Role::Park)),
-    ];
+    let readings = [(When::NothingChanged, Meaning::Done)];
     Stage::outside(Role::Lease, sql, binds, &readings)
 }
 
 fn hear_confirm() -> Stage {
+    let (release, park) = (Meaning::GoTo(Role::Release), Meaning::GoTo(Role::Park));
     let readings = [
-        (When::Broker(Confirm::Nacked), Meaning::GoTo(Role::Release)),
+        (When::BrokerAtLast(Confirm::Nacked), park),
+        (When::Broker(Confirm::Nacked), release),
         // Sent again it would be returned again.
-        (When::Broker(Confirm::Returned), Meaning::GoTo(Role::Park)),
+        (When::Broker(Confirm::Returned), park),
         // It may be in the queue, and it may not: the lease runs out, and the row is tried again.
         (When::Broker(Confirm::NoAnswer), Meaning::Done),
     ];
