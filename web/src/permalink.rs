@@ -207,22 +207,14 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
 
 /// The name of a parameter that would change what the session's exercise is about.
 fn fixed(session: &Session, name: &str) -> Option<&'static str> {
-    const SCENARIO: [&str; 6] = [
-        "deliveries",
-        "workers",
-        "effects",
-        "versions",
-        "ticket",
-        "task",
-    ];
     session.exercise?;
     let of_puzzle = ["right", "side"]
         .into_iter()
         .filter(|_| session.puzzle().is_some());
-    let mut names = ["left", "crash-at"]
+    let mut names = ["left", "crash-at", "ticket", "task", "provider"]
         .into_iter()
-        .chain(SCENARIO)
-        .chain(NUMBERS.iter().map(|bound| bound.name))
+        .chain(Scenario::NUMBERS.iter().map(|number| number.name))
+        .chain(Bounds::NUMBERS.iter().map(|bound| bound.name))
         .chain(of_puzzle);
     names.find(|fixed| *fixed == name)
 }

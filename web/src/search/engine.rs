@@ -226,7 +226,7 @@ mod tests {
         });
         let mut found: Vec<(usize, bool)> = slots.collect();
         found.sort_unstable();
-        assert_eq!(found, [(1, true), (SLOTS - 1, false)]);
+        assert_eq!(found, [(1, true), (slot_of(Axis::Begin), false)]);
     }
 
     #[test]
