@@ -40,24 +40,30 @@ impl Page {
     /// Opens the built page at a fragment, such as `#…`, as from a link.
     #[track_caller]
     pub fn open_at(fragment: &str) -> Page {
-        Page::start(&repository().join("dist"), "en-US", fragment)
+        Page::start(&repository().join("dist"), None, "en-US", fragment)
+    }
+
+    /// Opens the built page from a server that sends a content security policy with it.
+    #[track_caller]
+    pub fn open_under(policy: &str) -> Page {
+        Page::start(&repository().join("dist"), Some(policy), "en-US", "")
     }
 
     /// Opens the built page in a browser that prefers a language, such as `zh-CN`.
     #[track_caller]
     pub fn open_in(language: &str) -> Page {
-        Page::start(&repository().join("dist"), language, "")
+        Page::start(&repository().join("dist"), None, language, "")
     }
 
     /// Opens the `index.html` of a folder.
     #[track_caller]
     pub fn open_folder(folder: &Path) -> Page {
-        Page::start(folder, "en-US", "")
+        Page::start(folder, None, "en-US", "")
     }
 
     #[track_caller]
-    fn start(folder: &Path, language: &str, fragment: &str) -> Page {
-        let site = Site::serve(folder);
+    fn start(folder: &Path, policy: Option<&str>, language: &str, fragment: &str) -> Page {
+        let site = Site::serve(folder, policy);
         let driver = Driver::start();
         let session = Session::open(&driver.address(), language);
         let page = Page {
@@ -89,6 +95,37 @@ impl Page {
     #[track_caller]
     pub fn reload(&self) {
         must("reload the page", self.session.post("/refresh", json!({})));
+    }
+
+    /// Takes the page's server away.
+    pub fn stop_server(&mut self) {
+        self.site.stop();
+    }
+
+    /// What the browser has asked the page's server for since the last call: paths, in order.
+    pub fn take_requests(&self) -> Vec<String> {
+        self.site.take_asked()
+    }
+
+    /// Goes on inside a frame of the page, once it shows an element.
+    #[track_caller]
+    pub fn enter_frame(&self, selector: &str, shows: &str) {
+        wait::until(&format!("`{selector}` to show `{shows}`"), || {
+            let session = &self.session;
+            // From outside each time: a document that gives way to another one takes its name along.
+            let entered = session
+                .leave_frames()
+                .and_then(|()| session.element(selector))
+                .and_then(|frame| session.enter_frame(&frame))
+                .and_then(|()| session.element(shows));
+            entered.map(drop).map_err(|refusal| refusal.to_string())
+        });
+    }
+
+    /// Comes back out of a frame.
+    #[track_caller]
+    pub fn leave_frame(&self) {
+        must("leave a frame", self.session.leave_frames());
     }
 
     /// Clicks the middle of an element once it is there and nothing covers it.
@@ -191,6 +228,16 @@ impl Page {
         let entries = log.as_array().expect("the log is a list");
         let errors = entries.iter().filter(|entry| entry["level"] == "SEVERE");
         errors.map(|entry| entry["message"].to_string()).collect()
+    }
+
+    /// What the browser finds wrong with the page's manifest, and the manifest's address.
+    #[track_caller]
+    pub fn manifest(&self) -> (Vec<String>, String) {
+        let manifest = self.session.devtools("Page.getAppManifest", json!({}));
+        let manifest = must("read the manifest", manifest);
+        let errors = manifest["errors"].as_array().into_iter().flatten();
+        let address = manifest["url"].as_str().unwrap_or_default();
+        (errors.map(Value::to_string).collect(), address.to_owned())
     }
 
     /// Makes the page this many CSS pixels wide. Narrower than a window can be is possible.

@@ -1,6 +1,6 @@
 //! A WebDriver session with chromedriver: JSON over HTTP, as the W3C recommendation has it.
 //!
-//! Ten of the protocol's commands are enough here, so this is the protocol itself and no
+//! A dozen of the protocol's commands are enough here, so this is the protocol itself and no
 //! client library with a runtime of its own.
 
 use std::env;
@@ -96,6 +96,17 @@ impl Session {
     pub fn text(&self, element: &Element) -> Result<String, Refusal> {
         let text = self.get(&format!("/element/{}/text", element.0))?;
         Ok(text.as_str().expect("a text is a string").to_owned())
+    }
+
+    /// Turns to the document in a frame.
+    pub fn enter_frame(&self, element: &Element) -> Result<(), Refusal> {
+        let frame = json!({ "id": { ELEMENT: element.0 } });
+        self.post("/frame", frame).map(drop)
+    }
+
+    /// Turns to the document of the window.
+    pub fn leave_frames(&self) -> Result<(), Refusal> {
+        self.post("/frame", json!({ "id": null })).map(drop)
     }
 
     /// Runs the body of a JavaScript function in the page and returns its result.

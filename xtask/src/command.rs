@@ -12,6 +12,7 @@ cargo xtask <command>
   build                          release build of the page, into dist/
   test [--only GROUP]            every check; GROUP is lint, native, wasm or browser
   size                           size of the release build in dist/, part by part
+  offline                        lists a build's files for its service worker; Trunk calls it
   setup                          only find or install what the other commands need
   help                           this text
 
@@ -45,6 +46,8 @@ pub enum Command {
     },
     /// Print the size of the release build.
     Size,
+    /// List the files of a build for its service worker.
+    Offline,
 }
 
 /// Reads the arguments that follow `cargo xtask`.
@@ -61,6 +64,7 @@ pub fn parse(arguments: &[String]) -> Result<Command, Failure> {
         "build" => Command::Build,
         "test" => parse_test(&mut words)?,
         "size" => Command::Size,
+        "offline" => Command::Offline,
         _ => return Err(usage(format!("there is no command `{name}`"))),
     };
     match words.next() {

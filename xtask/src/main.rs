@@ -7,6 +7,7 @@
 mod check;
 mod command;
 mod failure;
+mod offline;
 mod page;
 mod pins;
 mod setup;
@@ -43,6 +44,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Serve { port, profile } => page::serve(port, profile),
         Command::Build => page::build(),
         Command::Test { only } => check::run(only),
+        Command::Offline => offline::list_files(),
         Command::Size => size::print(&pins::root().join("dist")),
     }
 }

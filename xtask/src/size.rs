@@ -90,7 +90,11 @@ pub fn print(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+/// Every file in a folder and the folders in it.
+///
+/// # Errors
+/// [`Failure::File`] if a folder cannot be read.
+pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
         let path = entry.map_err(|error| unreadable(folder, error))?.path();

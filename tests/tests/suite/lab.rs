@@ -1,6 +1,9 @@
 //! The laboratory's page, once it runs: what every test of it begins with.
 
-use deliver_twice_tests::Page;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use deliver_twice_tests::{Page, repository};
 
 /// The laboratory at this address, once it runs.
 #[track_caller]
@@ -28,4 +31,17 @@ pub fn wait_row(page: &Page, number: u64) {
             "document.querySelector('[data-testid=row-{number}][aria-current=step]') !== null"
         ),
     );
+}
+
+/// A copy of the built page that a test may change, in a folder of that name.
+#[track_caller]
+pub fn copy_of_build(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::remove_dir_all(&folder).ok(); // there is none the first time
+    fs::create_dir_all(&folder).expect("a folder for a copy of the page");
+    let built = fs::read_dir(repository().join("dist"));
+    for file in built.expect("the built page").map(Result::unwrap) {
+        fs::copy(file.path(), folder.join(file.file_name())).expect("a copied file");
+    }
+    folder
 }

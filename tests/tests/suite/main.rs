@@ -6,6 +6,7 @@ mod export;
 mod harness;
 mod lab;
 mod lessons;
+mod offline;
 mod papers;
 mod search;
 mod tidy;

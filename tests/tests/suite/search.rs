@@ -2,7 +2,7 @@
 
 use deliver_twice_tests::Page;
 
-use crate::lab::{open, wait_row};
+use crate::lab::{copy_of_build, open, wait_row};
 
 const SEARCH_LEFT: &str = "[data-testid=search-left]";
 const SEARCH_RIGHT: &str = "[data-testid=search-right]";
@@ -26,18 +26,11 @@ fn every_schedule_is_searched_in_a_worker_that_loads_the_pages_own_module() {
 /// A worker that cannot be loaded is what a sandboxed frame has too.
 #[test]
 fn without_a_worker_the_page_searches_in_slices_itself() {
-    let folder = std::env::temp_dir().join(format!("deliver-twice-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder for the page without its worker");
-    let built = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../dist"));
-    for file in built.expect("the built page").map(Result::unwrap) {
-        if file.file_name() != "worker.js" {
-            std::fs::copy(file.path(), folder.join(file.file_name())).expect("a copied file");
-        }
-    }
+    let folder = copy_of_build("without-worker");
+    std::fs::remove_file(folder.join("worker.js")).expect("a copied file");
     let page = Page::open_folder(&folder);
     page.wait_text(SEARCH_RIGHT, "Holds in all 37,140 schedules");
     page.wait_text(SEARCH_LEFT, "of all 5,594 schedules");
-    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
 }
 
 #[test]
