@@ -151,7 +151,7 @@ fn a_new_build_is_taken_over_whole_or_not_at_all() {
     page.choose("[data-testid=scenario-workers]", "3");
     page.wait_text(
         SEARCH_RIGHT,
-        "schedules (deliveries 2, workers 3, crashes ≤ 1)",
+        "schedules (deliveries 2, consumers 3, crashes ≤ 1)",
     );
     assert_eq!(page.eval("document.title"), "Deliver Twice");
     page.visit("");
