@@ -1,5 +1,6 @@
 //! The page as a test sees it.
 
+use std::env;
 use std::fs;
 use std::path::Path;
 
@@ -230,6 +231,29 @@ impl Page {
         errors.map(|entry| entry["message"].to_string()).collect()
     }
 
+    /// Lets the visitor's system prefer `light` or `dark`.
+    #[track_caller]
+    pub fn prefer(&self, theme: &str) {
+        let feature = json!({ "name": "prefers-color-scheme", "value": theme });
+        let media = json!({ "features": [feature] });
+        let set = self.session.devtools("Emulation.setEmulatedMedia", media);
+        must("prefer a theme", set);
+    }
+
+    /// The barriers that axe finds in the page as it is now: the rules of WCAG 2.2 AA and its best
+    /// practices, one line for each element, with the rule, the element and what is wrong.
+    #[track_caller]
+    pub fn barriers(&self) -> Vec<String> {
+        if self.eval("typeof axe") == "undefined" {
+            must("load axe", self.session.execute(&axe(), json!([])));
+        }
+        let found = self.eval(BARRIERS);
+        let lines = found.as_array().expect("a list of lines").iter();
+        lines
+            .map(|line| line.as_str().unwrap_or_default().to_owned())
+            .collect()
+    }
+
     /// What the browser finds wrong with the page's manifest, and the manifest's address.
     #[track_caller]
     pub fn manifest(&self) -> (Vec<String>, String) {
@@ -302,6 +326,21 @@ impl Page {
                 .map_err(|refusal| refusal.to_string())
         })
     }
+}
+
+/// Runs axe, and makes a line of what each rule says about each element. What axe cannot decide is no line.
+const BARRIERS: &str = "axe.run(document, { runOnly: [
+    'wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'
+] }).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(node =>
+    `${id}: ${node.target.join(' ')}: ${node.failureSummary.replace(/\\s+/g, ' ')}`)))";
+
+/// axe's own code.
+fn axe() -> String {
+    let home = env::var_os("AXE");
+    let home =
+        home.expect("`AXE` names the package's folder: run `cargo xtask test`, which sets it");
+    let file = Path::new(&home).join("node_modules/axe-core/axe.min.js");
+    fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
 #[track_caller]

@@ -106,7 +106,8 @@ const PHASES: [Phase; 7] = [
             Tool::CJK_FONT,
             Tool::SQLITE,
             Tool::NODE,
-            Tool::Mermaid,
+            Tool::MERMAID,
+            Tool::AXE,
         ],
     },
 ];

@@ -6,7 +6,7 @@
 
 mod cargo_tools;
 mod clang;
-mod mermaid;
+mod npm;
 pub mod packages;
 mod rust;
 pub mod system;
@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::pins::Pins;
 use crate::toolbox::Toolbox;
 use cargo_tools::CargoTool;
+use npm::NpmPackages;
 use rust::RustPart;
 use system::SystemTool;
 
@@ -34,8 +35,8 @@ pub enum Tool {
     Cargo(CargoTool),
     /// Binaryen's optimizer, from npm.
     WasmOpt,
-    /// Mermaid's parser, from npm.
-    Mermaid,
+    /// What tests read with, from npm.
+    Npm(NpmPackages),
 }
 
 impl Tool {
@@ -57,6 +58,10 @@ impl Tool {
     pub const CJK_FONT: Tool = Tool::System(SystemTool::CjkFont);
     /// Trunk, which builds the page.
     pub const TRUNK: Tool = Tool::Cargo(CargoTool::Trunk);
+    /// Mermaid, which reads exported diagrams.
+    pub const MERMAID: Tool = Tool::Npm(NpmPackages::Mermaid);
+    /// axe, which looks for barriers in a page.
+    pub const AXE: Tool = Tool::Npm(NpmPackages::Axe);
     /// `wasm-bindgen` and its test runner.
     pub const WASM_BINDGEN: Tool = Tool::Cargo(CargoTool::WasmBindgen);
 }
@@ -79,7 +84,7 @@ pub fn ensure(tools: &BTreeSet<Tool>) -> Result<Toolbox, Failure> {
             Tool::Rust(part) => part.ensure(&toolbox)?,
             Tool::Cargo(tool) => tool.ensure(&pins, &mut toolbox)?,
             Tool::WasmOpt => wasm_opt::ensure(&pins.binaryen, &mut toolbox)?,
-            Tool::Mermaid => mermaid::ensure(&mut toolbox)?,
+            Tool::Npm(packages) => packages.ensure(&mut toolbox)?,
         }
     }
     Ok(toolbox)
@@ -89,7 +94,7 @@ impl Tool {
     fn as_system(&self) -> Option<SystemTool> {
         match self {
             Tool::System(tool) => Some(*tool),
-            Tool::Rust(_) | Tool::Cargo(_) | Tool::WasmOpt | Tool::Mermaid => None,
+            Tool::Rust(_) | Tool::Cargo(_) | Tool::WasmOpt | Tool::Npm(_) => None,
         }
     }
 }

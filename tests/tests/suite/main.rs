@@ -1,5 +1,6 @@
 //! Tests of the built page in a real browser, and of the repository itself.
 
+mod barriers;
 mod browser;
 mod exercises;
 mod export;
