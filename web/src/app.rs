@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use gloo::events::EventListener;
 use gloo::timers::callback::Timeout;
 use gloo::utils::{document_element, window};
 use wasm_bindgen::JsValue;
@@ -23,7 +24,7 @@ const PLAY_MS: u32 = 700;
 /// The page.
 #[component]
 pub fn App() -> Html {
-    let bad = use_memo((), |()| from_address().1);
+    let bad = use_state(|| Rc::new(from_address().1));
     let session = use_reducer(|| from_address().0);
     let session_now: Rc<Session> = Rc::new((*session).clone());
     let messages = use_memo(session_now.language, |language| Messages::of(*language));
@@ -38,6 +39,7 @@ pub fn App() -> Html {
         let dispatcher = session.dispatcher();
         use_callback((), move |action: Action, ()| dispatcher.dispatch(action))
     };
+    use_links(&act, &bad);
     let comparison = match comparison.as_ref() {
         Ok(comparison) => Shared(Rc::clone(comparison)),
         Err(error) => {
@@ -46,22 +48,55 @@ pub fn App() -> Html {
         }
     };
     html! {
-        <Lab session={session_now} {messages} {comparison} {act} bad={bad} />
+        <Lab session={session_now} {messages} {comparison} {act} bad={Rc::clone(&bad)} />
     }
 }
 
-/// The session that the address asks for.
+/// The session that the address asks for, and what in it was not taken over.
 fn from_address() -> (Session, Vec<BadParameter>) {
     let location = window().location();
     let parts = [location.search(), location.hash()].map(Result::unwrap_or_default);
-    let query = parts
-        .map(|part| part.trim_start_matches(['?', '#']).to_owned())
-        .join("&");
+    opened(
+        &parts
+            .map(|part| part.trim_start_matches(['?', '#']).to_owned())
+            .join("&"),
+    )
+}
+
+fn opened(query: &str) -> (Session, Vec<BadParameter>) {
     let preferred = window()
         .navigator()
         .language()
         .and_then(|tag| Language::from_tag(&tag));
-    permalink::read(&query, preferred.unwrap_or(Language::English))
+    permalink::open(query, preferred.unwrap_or(Language::English))
+}
+
+/// Follows a link that is put into the address of the open page, or gone back to. The address of a frame
+/// belongs to whoever shows it.
+#[hook]
+fn use_links(act: &Callback<Action>, bad: &UseStateHandle<Rc<Vec<BadParameter>>>) {
+    let (act, bad) = (act.clone(), bad.setter());
+    use_effect_with((), move |()| {
+        let is_top = window()
+            .top()
+            .ok()
+            .flatten()
+            .is_some_and(|top| top == window());
+        let follow = move |_: &Event| {
+            let location = window().location();
+            let hash = location.hash().unwrap_or_default();
+            // What is put behind the hash sign is a link by itself, or else a place in the page.
+            let (session, found) = match hash.as_str() {
+                "" => from_address(),
+                hash if permalink::is_link(hash) => opened(hash),
+                _ => return,
+            };
+            bad.set(Rc::new(found));
+            act.emit(Action::Follow(Box::new(session)));
+        };
+        let listener = is_top.then(|| EventListener::new(&window(), "popstate", follow));
+        move || drop(listener)
+    });
 }
 
 /// What the page shows.

@@ -4,9 +4,10 @@
 //! `UPDATE_GOLDEN=1 cargo test -p deliver-twice-web golden`.
 
 use crate::comparison::{Comparison, SideRun};
-use crate::messages::Language;
+use crate::messages::{Language, Messages};
 use crate::permalink;
 use crate::session::{Session, Side};
+use crate::words;
 
 const LINKS: &str = include_str!("../links/golden.txt");
 
@@ -44,9 +45,11 @@ fn every_golden_link_shows_what_it_always_showed() {
     let lines: Vec<String> = queries
         .filter(|query| query.starts_with('?'))
         .map(|query| {
-            let (session, bad) = permalink::read(query, Language::English);
-            assert!(bad.is_empty(), "{query}: {bad:?}");
-            format!("{query} => {}", shown(&session))
+            let (session, bad) = permalink::open(query, Language::English);
+            let m = Messages::of(Language::English);
+            let notices = bad.iter().map(|bad| words::bad_parameter(&m, bad));
+            let notices: String = notices.map(|notice| format!(" | {notice}")).collect();
+            format!("{query} => {}{notices}", shown(&session))
         })
         .collect();
     let text = lines.join("\n") + "\n";

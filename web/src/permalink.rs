@@ -6,9 +6,11 @@ use deliver_twice_core::Error;
 use deliver_twice_core::design::Design;
 use deliver_twice_core::exercise::{self, Exercise, Goal};
 use deliver_twice_core::lesson;
+use deliver_twice_core::run::{Moved, Pause};
 use deliver_twice_core::scenario::{Bounds, CrashAt, Number, Provider, Scenario, TaskRow, Ticket};
-use deliver_twice_core::schedule::Schedule;
+use deliver_twice_core::schedule::{Schedule, Step};
 
+use crate::comparison::Comparison;
 use crate::messages::Language;
 use crate::session::{Action, Guess, Session, Side, USUAL_BOUNDS};
 
@@ -28,6 +30,24 @@ pub enum Why {
     Unreadable(Error),
     /// The exercise leaves no choice there.
     Fixed,
+    /// A step of the schedule could not be read. Those before it count.
+    CutOff {
+        /// Which step, counted from 1.
+        number: usize,
+        /// Its text; empty if the schedule breaks off before it.
+        found: String,
+        /// What is wrong with it.
+        error: Error,
+    },
+    /// A step of the schedule can be taken in neither design. Those before it count.
+    Misfit {
+        /// Which step, counted from 1.
+        number: usize,
+        /// The step.
+        step: Step,
+        /// Why it does nothing, in each design.
+        pauses: [Pause; 2],
+    },
     /// It is none of these.
     NotOneOf {
         /// What was found.
@@ -125,6 +145,7 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
     let mut bad = vec![];
     let mut at = None;
     let mut has_schedule = false;
+    let mut is_whole = true;
     // A lesson comes first, wherever it stands: what else is in the address is a change of it.
     for (_, id) in pairs(query).filter(|(name, _)| name == "lesson") {
         match lesson::named(&id) {
@@ -157,17 +178,14 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
         match name.as_str() {
             "left" => read_design(&mut session, Side::Left, &value, &mut bad),
             "right" => read_design(&mut session, Side::Right, &value, &mut bad),
-            "seq" => match value.parse::<Schedule>() {
-                Ok(schedule) => {
-                    session.schedule = schedule;
-                    session.guess = Guess::Skipped;
-                    has_schedule = true;
-                }
-                Err(error) => bad.push(BadParameter {
-                    name: "seq",
-                    why: Why::Unreadable(error),
-                }),
-            },
+            "seq" => {
+                let (schedule, why) = read_schedule(&value);
+                session.schedule = schedule;
+                session.guess = Guess::Skipped;
+                has_schedule = true;
+                is_whole = why.is_none();
+                bad.extend(why.map(|why| BadParameter { name: "seq", why }));
+            }
             "lesson" | "puzzle" | "repair" => {}
             "answer" if session.exercise.is_some() => match value.as_str() {
                 "shown" => session.answer_shown = true,
@@ -197,12 +215,91 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
             },
         }
     }
+    let last = session.schedule.0.len();
+    if let Some(at) = at.filter(|at| *at > last && is_whole) {
+        bad.push(none_of("at", at.to_string(), &format!("0 … {last}")));
+    }
     session.cursor = match at {
-        Some(at) => at.min(session.schedule.0.len()),
-        None if has_schedule => session.schedule.0.len(),
-        None => session.cursor.min(session.schedule.0.len()),
+        Some(at) => at.min(last),
+        None if has_schedule => last,
+        None => session.cursor.min(last),
     };
     (session, bad)
+}
+
+/// The session that an address asks for, as far as its run can be carried out, and what could not be
+/// understood or does not fit.
+///
+/// A step that neither design can take, and neither waits at, is none: what follows it was meant for
+/// another state. The steps before it are shown.
+pub fn open(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
+    let (mut session, mut bad) = read(query, preferred);
+    let has_schedule = pairs(query).any(|(name, _)| name == "seq");
+    // The page reports by itself that the machine cannot carry something out.
+    let comparison = has_schedule
+        .then(|| Comparison::of(&session).ok())
+        .flatten();
+    if let Some(why) = comparison.and_then(|comparison| misfit(&comparison, &session.schedule)) {
+        if let Why::Misfit { number, .. } = why {
+            session.schedule.0.truncate(number - 1);
+            session.cursor = session.cursor.min(number - 1);
+        }
+        bad.push(BadParameter { name: "seq", why });
+    }
+    (session, bad)
+}
+
+/// Whether a query names anything that this page understands, as opposed to a place in it.
+pub fn is_link(query: &str) -> bool {
+    let (session, bad) = read(query, Language::English);
+    !bad.is_empty() || session != Session::opening(Language::English)
+}
+
+/// The first step that does nothing in either design, unless a worker waits there.
+fn misfit(comparison: &Comparison, schedule: &Schedule) -> Option<Why> {
+    let pause = |side: Side, index: usize| match &comparison.side(side).run.frames[index].moved {
+        Moved::Changed(_) | Moved::Nothing(Pause::Waits(_)) => None,
+        Moved::Nothing(pause) => Some(pause.clone()),
+    };
+    let mut steps = schedule.0.iter().enumerate();
+    steps.find_map(|(index, step)| {
+        Some(Why::Misfit {
+            number: index + 1,
+            step: *step,
+            pauses: [pause(Side::Left, index)?, pause(Side::Right, index)?],
+        })
+    })
+}
+
+/// A schedule as far as its text can be read, and why no further.
+fn read_schedule(text: &str) -> (Schedule, Option<Why>) {
+    let error = match text.parse() {
+        Ok(schedule) => return (schedule, None),
+        Err(error) => error,
+    };
+    let Error::BadSchedule { at_char, .. } = error else {
+        return (Schedule::default(), Some(Why::Unreadable(error)));
+    };
+    // Messengers cut long links, anywhere.
+    let at = text
+        .char_indices()
+        .nth(at_char)
+        .map_or(text.len(), |(at, _)| at);
+    let Some(steps) = text.strip_prefix(Schedule::VERSION) else {
+        return (Schedule::default(), Some(Why::Unreadable(error)));
+    };
+    let start = Schedule::VERSION.len();
+    let end = text[start..at.max(start)].rfind('.').map(|dot| start + dot);
+    let whole = end.map_or(Schedule::VERSION, |end| &text[..end]);
+    let schedule: Schedule = whole.parse().unwrap_or_default();
+    let rest = end.map_or(steps, |end| &text[end + 1..]);
+    let found = rest.split('.').next().unwrap_or_default();
+    let why = Why::CutOff {
+        number: schedule.0.len() + 1,
+        found: found.chars().take(40).collect(),
+        error,
+    };
+    (schedule, Some(why))
 }
 
 /// The name of a parameter that would change what the session's exercise is about.
@@ -509,6 +606,89 @@ mod tests {
             bad.iter().map(|b| b.name).collect::<Vec<_>>(),
             ["right", "workers", "seq"]
         );
+    }
+
+    #[test]
+    fn a_link_that_was_cut_anywhere_shows_the_steps_that_are_left_of_it() {
+        let whole = "s1:dA.A3.dB.gB.p1.xA.B12";
+        let steps = whole.parse::<Schedule>().unwrap().0;
+        for length in 0..=whole.len() {
+            let cut = &whole[..length];
+            let (session, bad) = read(&format!("?seq={cut}&at=500"), Language::English);
+            assert!(steps.starts_with(&session.schedule.0), "{cut}");
+            // One notice: what was cut off is why `at` is beyond the end.
+            let [bad] = &bad[..] else {
+                panic!("{cut}: {bad:?}")
+            };
+            match (&bad.why, cut.parse::<Schedule>()) {
+                (Why::CutOff { number, found, .. }, Err(_)) => {
+                    assert_eq!(*number, session.schedule.0.len() + 1, "{cut}");
+                    assert!(cut.ends_with(found.as_str()), "{cut}: {found}");
+                }
+                (Why::Unreadable(_), Err(_)) => assert!(length < 3, "{cut}"),
+                (Why::NotOneOf { found, .. }, Ok(read)) => {
+                    assert_eq!((bad.name, found.as_str()), ("at", "500"), "{cut}");
+                    assert_eq!(session.schedule, read, "{cut}");
+                }
+                other => panic!("{cut}: {other:?}"),
+            }
+        }
+        let (session, bad) = read("?seq=s1:dA.A2.重.A", Language::English);
+        assert_eq!(session.schedule.to_string(), "s1:dA.A2");
+        assert!(matches!(&bad[0].why, Why::CutOff { number: 4, found, .. } if found == "重"));
+    }
+
+    #[test]
+    fn a_place_in_the_page_is_no_link() {
+        assert!(is_link("#seq=s1:dA") && is_link("?lesson=unknown") && is_link("#lang=zh"));
+        assert!(!is_link("#matrix") && !is_link("") && !is_link("#utm=1"));
+    }
+
+    #[test]
+    fn a_run_that_no_longer_fits_is_shown_up_to_where_it_does() {
+        for (query, holds) in [
+            // Nobody but A is there.
+            ("?seq=s1:dA.A2.dB.B.A&at=6&workers=1", Some((3, "dB"))),
+            // There is one copy, and A has it.
+            ("?seq=s1:dA.A.dB.B&deliveries=1", Some((2, "dB"))),
+            // It takes this many stages of each design, and then has nothing to do.
+            (
+                "?left=no-guard&right=no-guard&deliveries=1&seq=s1:dA.A9",
+                Some((5, "A")),
+            ),
+            // The design on the right waits, and the one on the left goes on.
+            ("?seq=s1:dA.A.dB.B.A.B.A.B.A.B.A.B2", None),
+            // Both wait: that is what both do.
+            ("?left=constraint-arbitration&seq=s1:dA.A2.dB.B6", None),
+            // An address without a run has the page's own.
+            ("?workers=1&deliveries=1", None),
+        ] {
+            let (session, bad) = open(query, Language::English);
+            match (&bad[..], holds) {
+                ([], None) => {}
+                (
+                    [
+                        BadParameter {
+                            why: Why::Misfit { number, step, .. },
+                            ..
+                        },
+                    ],
+                    Some((kept, text)),
+                ) => {
+                    assert_eq!(
+                        (*number, step.to_string().as_str()),
+                        (kept + 1, text),
+                        "{query}"
+                    );
+                    assert_eq!(
+                        (session.schedule.0.len(), session.cursor),
+                        (kept, kept),
+                        "{query}"
+                    );
+                }
+                _ => panic!("{query}: {bad:?}"),
+            }
+        }
     }
 
     #[test]

@@ -145,6 +145,8 @@ pub enum Action {
     Restart,
     /// Goes back to the run that the page opens with.
     Reopen,
+    /// Follows a link on the open page.
+    Follow(Box<Session>),
 }
 
 /// The faults that a search may use unless the visitor says otherwise: one crash.
@@ -310,6 +312,7 @@ impl Session {
                 next.cursor = 0;
                 next.is_playing = false;
             }
+            Action::Follow(session) => next = *session,
             Action::Reopen => {
                 let opening = Session::opening(self.language);
                 next = Session {

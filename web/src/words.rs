@@ -8,7 +8,7 @@ use deliver_twice_core::disk::{ConnectionId, LockChange, LockEvent, LockLevel};
 use deliver_twice_core::plan::{Meaning, Role};
 use deliver_twice_core::property::{Verdict, Violation};
 use deliver_twice_core::relay::Confirm;
-use deliver_twice_core::run::{Frame, Moved, Pause};
+use deliver_twice_core::run::{Moved, Pause};
 use deliver_twice_core::schedule::{Expected, Schedule, Step};
 use deliver_twice_core::sql::{Answer, Refusal, RefusalKind};
 use deliver_twice_core::state::State;
@@ -72,7 +72,7 @@ pub fn row(m: &Messages, side: &SideRun, number: usize) -> RowWords {
     match &frame.moved {
         Moved::Nothing(pause) => RowWords {
             code: None,
-            note: paused(m, frame, pause),
+            note: paused(m, frame.step, pause),
             tone: pause_tone(pause),
         },
         Moved::Changed(change) => {
@@ -130,12 +130,9 @@ fn pause_tone(pause: &Pause) -> Tone {
     }
 }
 
-fn paused(m: &Messages, frame: &Frame, pause: &Pause) -> String {
-    let worker = frame
-        .step
-        .worker()
-        .map(|w| w.to_string())
-        .unwrap_or_default();
+/// Why a step does nothing.
+fn paused(m: &Messages, step: Step, pause: &Pause) -> String {
+    let worker = step.worker().map(|w| w.to_string()).unwrap_or_default();
     match pause {
         Pause::Waits(holders) => m.fill("row.waits.still", &[("holders", &names(m, holders))]),
         Pause::Idle => m.fill("row.idle", &[("worker", &worker)]),
@@ -977,12 +974,44 @@ pub fn nonsense<'a>(m: &Messages, nonsense: Nonsense) -> &'a str {
 /// Why a parameter of the link was not taken over.
 pub fn bad_parameter(m: &Messages, bad: &BadParameter) -> String {
     let why = match &bad.why {
+        Why::NotOneOf { found, choices } if found.is_empty() => {
+            m.fill("error.empty", &[("choices", choices)])
+        }
         Why::NotOneOf { found, choices } => m.fill(
             "error.not-one-of",
             &[("found", found), ("choices", choices)],
         ),
         Why::Unreadable(error) => self::error(m, error),
         Why::Fixed => m.get("error.fixed").to_owned(),
+        Why::CutOff { number, found, .. } if found.is_empty() => {
+            return m.fill("link.cut", &[("step", &number.to_string())]);
+        }
+        Why::CutOff {
+            number,
+            found,
+            error,
+        } => {
+            let (number, why) = (number.to_string(), self::error(m, error));
+            let values = [("step", number.as_str()), ("found", found), ("why", &why)];
+            return m.fill("link.unread", &values);
+        }
+        Why::Misfit {
+            number,
+            step,
+            pauses,
+        } => {
+            let [left, right] = pauses.each_ref().map(|pause| paused(m, *step, pause));
+            let (number, found) = (number.to_string(), step.to_string());
+            let control = control(m, *step);
+            let values = [
+                ("step", number.as_str()),
+                ("found", &found),
+                ("control", &control),
+                ("left", &left),
+                ("right", &right),
+            ];
+            return m.fill("link.misfit", &values);
+        }
     };
     m.fill("link.bad", &[("name", bad.name), ("why", &why)])
 }

@@ -320,7 +320,7 @@ fn a_bad_link_is_answered_in_words_and_loses_nothing_else() {
         page.eval("document.querySelector('[data-testid=scenario-effects]').value"),
         "2"
     );
-    assert_eq!(tasks(&page), ["2", "0"]);
+    assert_eq!(tasks(&page), ["0", "0"]);
     assert_sound(&page);
     assert_fits(&page);
 
@@ -335,6 +335,52 @@ fn a_bad_link_is_answered_in_words_and_loses_nothing_else() {
     assert!(
         chinese[1].contains("第 5 个字符") && chinese[1].contains("工作进程"),
         "{chinese:?}"
+    );
+    assert_sound(&page);
+}
+
+#[test]
+fn a_link_that_no_longer_fits_shows_the_steps_that_do_and_says_why_no_further() {
+    let notice = called("bad-link");
+    // A worker too few.
+    let page = open("?seq=s1:dA.A2.dB.B&at=5&workers=1");
+    assert_eq!(current(&page), 3);
+    page.wait_text(&notice, "Step 4 of the link, dB (Deliver to B)");
+    assert_eq!(page.count(&notice), 1);
+    // A messenger has cut it.
+    page.visit("?left=no-guard&seq=s1:dA.A2.x");
+    page.wait_text(&notice, "Step 4 of the link, x");
+    assert_eq!(current(&page), 3);
+    page.visit("?seq=s1:dA.A2.&lang=zh-CN");
+    page.wait_text(&notice, "第 4 步之前中断");
+    assert_eq!(current(&page), 3);
+    page.visit("?seq=s1:dA.A2&at=40");
+    page.wait_text(&notice, "it is 40; expected 0 … 3");
+    assert_eq!(current(&page), 3);
+    assert_sound(&page);
+}
+
+#[test]
+fn a_link_that_is_put_behind_the_hash_sign_of_the_open_page_is_followed() {
+    let page = open("?left=no-guard&seq=s1:dA.A");
+    page.eval("location.hash = 'left=effect-first&seq=s1:dA.A2&workers=9'");
+    wait_row(&page, 3);
+    page.wait_text(&called("bad-link"), "workers");
+    let address = page.eval("location.search + location.hash");
+    assert!(
+        address.as_str().is_some_and(
+            |address| address.starts_with("?left=effect-first&") && !address.contains('#')
+        ),
+        "{address}"
+    );
+    page.eval("location.hash = 'matrix'");
+    page.eval("history.back()");
+    page.eval("history.back()");
+    wait_row(&page, 2);
+    assert_eq!(page.count(&called("bad-link")), 0);
+    assert_eq!(
+        page.eval("document.querySelector('[data-testid=preset-left]').value"),
+        "no-guard"
     );
     assert_sound(&page);
 }
