@@ -67,6 +67,9 @@ pub fn write(session: &Session) -> String {
         return write_exercise(session, exercise);
     }
     let usual = Scenario::default();
+    // A link says what is not as usual, and what is not as in its lesson: whoever reads it begins there.
+    let begun = session.lesson.map_or(usual, |lesson| lesson.scenario);
+    let begun_bounds = session.lesson.map_or(USUAL_BOUNDS, |lesson| lesson.bounds);
     let Session {
         designs: [left, right],
         scenario,
@@ -78,26 +81,27 @@ pub fn write(session: &Session) -> String {
     let mut query = format!("?left={left}&right={right}&seq={schedule}&at={cursor}");
     for number in &Scenario::NUMBERS {
         let value = number.of(*scenario);
-        if value != number.of(usual) {
+        if value != number.of(usual) || value != number.of(begun) {
             query.push_str(&format!("&{}={value}", number.name));
         }
     }
-    if scenario.ticket != usual.ticket {
+    if scenario.ticket != usual.ticket || scenario.ticket != begun.ticket {
         query.push_str(&format!("&ticket={}", scenario.ticket.as_str()));
     }
-    if scenario.task != usual.task {
+    if scenario.task != usual.task || scenario.task != begun.task {
         query.push_str(&format!("&task={}", scenario.task.as_str()));
     }
-    if scenario.provider != usual.provider {
+    if scenario.provider != usual.provider || scenario.provider != begun.provider {
         query.push_str(&format!("&provider={}", scenario.provider.as_str()));
     }
     for bound in &Bounds::NUMBERS {
         let value = bound.of(session.bounds);
-        if value != bound.of(USUAL_BOUNDS) {
+        if value != bound.of(USUAL_BOUNDS) || value != bound.of(begun_bounds) {
             query.push_str(&format!("&{}={value}", bound.name));
         }
     }
-    if session.bounds.crash_at != USUAL_BOUNDS.crash_at {
+    let usual_moment = USUAL_BOUNDS.crash_at;
+    if session.bounds.crash_at != usual_moment || session.bounds.crash_at != begun_bounds.crash_at {
         query.push_str(&format!("&crash-at={}", session.bounds.crash_at.as_str()));
     }
     if let Some(lesson) = session.lesson {
@@ -487,6 +491,26 @@ mod tests {
             let (read, bad) = read(&write(&session), Language::English);
             assert!(bad.is_empty());
             assert_eq!(read, session);
+        }
+    }
+
+    #[test]
+    fn what_was_changed_in_a_lesson_back_to_the_usual_stays_changed() {
+        for lesson in lesson::built_in() {
+            let asked = Session::opening(Language::English).after(Action::Teach(lesson));
+            let changed = asked
+                .after(Action::Answer(Guess::Skipped))
+                .after(Action::SetScenario(Scenario::default()))
+                .after(Action::SetBounds(USUAL_BOUNDS));
+            let (read, bad) = read(&write(&changed), Language::English);
+            let is_cut = bad.iter().any(|bad| bad.name == "seq");
+            assert!(bad.is_empty() || is_cut, "{}", lesson.id);
+            assert_eq!(
+                (read.scenario, read.bounds),
+                (changed.scenario, changed.bounds),
+                "{}",
+                lesson.id
+            );
         }
     }
 
