@@ -1,6 +1,7 @@
 //! From what is seen in production to the designs that produce it, and the query that confirms it.
 
-use crate::matrix::{Cell, HAZARDS, Hazard};
+use crate::design::Chapter;
+use crate::matrix::Cell;
 use crate::property::Verdict;
 
 /// Something that people see.
@@ -8,21 +9,24 @@ use crate::property::Verdict;
 pub struct Symptom {
     /// Its name. Names are identities: message keys and links carry them.
     pub name: &'static str,
+    /// The part of the way that it is seen on.
+    pub chapter: Chapter,
     /// The verdict that stands behind it.
     pub verdict: Verdict,
     /// The hazards that it is seen under; empty for any.
     hazards: &'static [&'static str],
     /// The hazards that bring about something else that looks alike.
     except: &'static [&'static str],
-    /// A query on the tables of the contract whose rows confirm it, and which finds none in a sound
-    /// database; `None` if no table of the consumer's can tell.
+    /// A query on the tables of the chapter's best design whose rows confirm it, and which finds none where
+    /// that design is done with what it had; `None` if no table can tell.
     pub query: Option<&'static str>,
 }
 
 /// The symptoms.
-pub const SYMPTOMS: [Symptom; 5] = [
+pub const SYMPTOMS: [Symptom; 12] = [
     Symptom {
         name: "two-tasks",
+        chapter: Chapter::Consumer,
         verdict: Verdict::DuplicateEffect,
         hazards: &[],
         except: &[],
@@ -35,6 +39,7 @@ pub const SYMPTOMS: [Symptom; 5] = [
     },
     Symptom {
         name: "receipt-without-task",
+        chapter: Chapter::Consumer,
         verdict: Verdict::OrphanReceipt,
         hazards: &[],
         except: &[],
@@ -47,6 +52,7 @@ pub const SYMPTOMS: [Symptom; 5] = [
     },
     Symptom {
         name: "acked-and-nothing-done",
+        chapter: Chapter::Consumer,
         verdict: Verdict::LostEffect,
         hazards: &[],
         except: &["three-effects", "second-version"],
@@ -54,6 +60,7 @@ pub const SYMPTOMS: [Symptom; 5] = [
     },
     Symptom {
         name: "other-effect-missing",
+        chapter: Chapter::Consumer,
         verdict: Verdict::LostEffect,
         hazards: &["three-effects", "second-version"],
         except: &[],
@@ -61,7 +68,77 @@ pub const SYMPTOMS: [Symptom; 5] = [
     },
     Symptom {
         name: "nothing-moves",
+        chapter: Chapter::Consumer,
         verdict: Verdict::Stuck,
+        hazards: &[],
+        except: &[],
+        query: None,
+    },
+    Symptom {
+        name: "event-never-arrives",
+        chapter: Chapter::Producer,
+        verdict: Verdict::LostEvent,
+        hazards: &[],
+        except: &[],
+        query: Some(
+            "SELECT t.id\n\
+             FROM tickets AS t\n\
+             WHERE NOT EXISTS (SELECT 1 FROM business_tasks AS b WHERE b.ticket_id = t.id)",
+        ),
+    },
+    Symptom {
+        name: "event-without-ticket",
+        chapter: Chapter::Producer,
+        verdict: Verdict::GhostEvent,
+        hazards: &[],
+        except: &[],
+        query: None,
+    },
+    Symptom {
+        name: "published-and-nobody-got-it",
+        chapter: Chapter::Producer,
+        verdict: Verdict::FalsePublished,
+        hazards: &[],
+        except: &[],
+        query: Some(
+            "SELECT o.event_id, o.attempt\n\
+             FROM outbox_events AS o\n\
+             WHERE o.state = 'published'\n\
+               AND NOT EXISTS (SELECT 1 FROM effect_receipts AS r WHERE r.event_id = o.event_id)",
+        ),
+    },
+    Symptom {
+        name: "rows-stay-leased",
+        chapter: Chapter::Producer,
+        verdict: Verdict::StuckRow,
+        hazards: &[],
+        except: &[],
+        query: Some(
+            "SELECT event_id, owner, attempt\n\
+             FROM outbox_events\n\
+             WHERE state = 'leased'",
+        ),
+    },
+    Symptom {
+        name: "two-mails",
+        chapter: Chapter::Outside,
+        verdict: Verdict::SentTwice,
+        hazards: &[],
+        except: &[],
+        query: None,
+    },
+    Symptom {
+        name: "no-mail",
+        chapter: Chapter::Outside,
+        verdict: Verdict::NeverSent,
+        hazards: &[],
+        except: &[],
+        query: None,
+    },
+    Symptom {
+        name: "mail-without-task",
+        chapter: Chapter::Outside,
+        verdict: Verdict::SentInVain,
         hazards: &[],
         except: &[],
         query: None,
@@ -89,9 +166,4 @@ impl Symptom {
                 .any(|found| self.fits(cell.hazard, found.verdict))
         })
     }
-}
-
-/// The hazard with this name.
-pub fn hazard_named(name: &str) -> Option<&'static Hazard> {
-    HAZARDS.iter().find(|hazard| hazard.name == name)
 }

@@ -2,33 +2,46 @@
 
 use std::path::{Path, PathBuf};
 
+use deliver_twice_core::design::Chapter;
 use deliver_twice_core::matrix::{as_markdown, matrix};
-
-const BEGIN: &str = "<!-- matrix:begin -->\n";
-const END: &str = "<!-- matrix:end -->";
 
 fn paper(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
 }
 
+/// The text with `table` in the chapter's place for it, and what stands in that place now.
+fn with_table<'a>(text: &'a str, chapter: Chapter, table: &str) -> (String, &'a str) {
+    let [begin, end] =
+        ["begin", "end"].map(|mark| format!("<!-- matrix:{}:{mark} -->\n", chapter.as_str()));
+    let (before, rest) = text
+        .split_once(&begin)
+        .expect("the paper has a place for the matrix");
+    let (inside, after) = rest
+        .split_once(&end)
+        .expect("the place for the matrix has an end");
+    (format!("{before}{begin}{table}{end}{after}"), inside)
+}
+
 /// To renew the tables after a change that is meant: `UPDATE_GOLDEN=1 cargo test -p deliver-twice-tests papers`.
 #[test]
 fn the_readmes_have_the_matrix_as_it_is_computed() {
-    let table = as_markdown(&matrix().expect("the matrix is searched without an error"));
+    let cells = matrix().expect("the matrix is searched without an error");
     for name in ["README.md", "README.zh-CN.md"] {
         let path = paper(name);
-        let text = std::fs::read_to_string(&path).expect("the paper is there");
-        let (before, rest) = text
-            .split_once(BEGIN)
-            .expect("the paper has a place for the matrix");
-        let (inside, after) = rest
-            .split_once(END)
-            .expect("the place for the matrix has an end");
-        if std::env::var_os("UPDATE_GOLDEN").is_some() {
-            let renewed = format!("{before}{BEGIN}{table}{END}{after}");
-            std::fs::write(&path, renewed).expect("the paper can be written");
-            continue;
+        let mut text = std::fs::read_to_string(&path).expect("the paper is there");
+        for chapter in Chapter::ALL {
+            let table = as_markdown(chapter, &cells);
+            let (renewed, inside) = with_table(&text, chapter, &table);
+            let is_to_be_renewed = std::env::var_os("UPDATE_GOLDEN").is_some();
+            assert!(
+                is_to_be_renewed || inside == table,
+                "{name} has another matrix of the {} than the code:\n{inside}",
+                chapter.as_str()
+            );
+            text = renewed;
         }
-        assert_eq!(inside, table, "{name} has another matrix than the code");
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(&path, text).expect("the paper can be written");
+        }
     }
 }

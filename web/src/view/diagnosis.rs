@@ -87,23 +87,68 @@ fn replay(view: &View<'_>, cell: &Cell, schedule: &deliver_twice_core::schedule:
     }
 }
 
+/// The keys of each symptom's name and of its repair.
+const WORDS: [(&str, &str); 12] = [
+    ("symptom.two-tasks", "symptom.two-tasks.repair"),
+    (
+        "symptom.receipt-without-task",
+        "symptom.receipt-without-task.repair",
+    ),
+    (
+        "symptom.acked-and-nothing-done",
+        "symptom.acked-and-nothing-done.repair",
+    ),
+    (
+        "symptom.other-effect-missing",
+        "symptom.other-effect-missing.repair",
+    ),
+    ("symptom.nothing-moves", "symptom.nothing-moves.repair"),
+    (
+        "symptom.event-never-arrives",
+        "symptom.event-never-arrives.repair",
+    ),
+    (
+        "symptom.event-without-ticket",
+        "symptom.event-without-ticket.repair",
+    ),
+    (
+        "symptom.published-and-nobody-got-it",
+        "symptom.published-and-nobody-got-it.repair",
+    ),
+    (
+        "symptom.rows-stay-leased",
+        "symptom.rows-stay-leased.repair",
+    ),
+    ("symptom.two-mails", "symptom.two-mails.repair"),
+    ("symptom.no-mail", "symptom.no-mail.repair"),
+    (
+        "symptom.mail-without-task",
+        "symptom.mail-without-task.repair",
+    ),
+];
+
 /// The name of a symptom, and its repair.
 fn words_of<'a>(view: &View<'a>, symptom: &Symptom) -> (&'a str, &'a str) {
-    let (name, repair) = match symptom.name {
-        "two-tasks" => ("symptom.two-tasks", "symptom.two-tasks.repair"),
-        "receipt-without-task" => (
-            "symptom.receipt-without-task",
-            "symptom.receipt-without-task.repair",
-        ),
-        "acked-and-nothing-done" => (
-            "symptom.acked-and-nothing-done",
-            "symptom.acked-and-nothing-done.repair",
-        ),
-        "other-effect-missing" => (
-            "symptom.other-effect-missing",
-            "symptom.other-effect-missing.repair",
-        ),
-        _ => ("symptom.nothing-moves", "symptom.nothing-moves.repair"),
-    };
+    let (name, repair) = keys_of(symptom);
     (view.messages.get(name), view.messages.get(repair))
+}
+
+fn keys_of(symptom: &Symptom) -> (&'static str, &'static str) {
+    let named = WORDS
+        .into_iter()
+        .find(|(name, _)| name.strip_prefix("symptom.") == Some(symptom.name));
+    named.expect("every symptom has a name")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_symptom_has_a_name_and_the_repair_of_that_name() {
+        for symptom in &SYMPTOMS {
+            let (name, repair) = keys_of(symptom);
+            assert_eq!(repair.strip_suffix(".repair"), Some(name));
+        }
+    }
 }

@@ -1,15 +1,15 @@
-//! Every named design against every hazard, as the core's search found it; each cell can be replayed here.
+//! Every named design against every hazard of its chapter, as the core's search found it; each cell can be
+//! replayed here.
 
 use std::sync::LazyLock;
 
-use deliver_twice_core::design::{Design, PRESETS};
-use deliver_twice_core::diagnosis::hazard_named;
-use deliver_twice_core::matrix::HAZARDS;
+use deliver_twice_core::design::{Chapter, Design};
+use deliver_twice_core::matrix::hazard_named;
 use deliver_twice_core::property::Verdict;
 use deliver_twice_core::schedule::Schedule;
 use yew::prelude::*;
 
-use super::{View, search::grouped};
+use super::{View, designs::chapter_key, search::grouped};
 use crate::session::Action;
 use crate::words;
 
@@ -28,6 +28,8 @@ pub struct Cell {
     occurs: bool,
     /// For each verdict the shortest schedule to it, the most urgent first.
     pub counterexamples: Vec<(Verdict, Schedule)>,
+    /// The same for what happens and is allowed.
+    allowed: Vec<(Verdict, Schedule)>,
 }
 
 impl Cell {
@@ -35,20 +37,23 @@ impl Cell {
         let mut words = line.split_whitespace();
         let (design, hazard) = (words.next()?, words.next()?);
         let (failing, _of, schedules) = (words.next()?, words.next()?, words.next()?);
-        let rest: Vec<&str> = words.collect();
+        let rest: Vec<&str> = words.filter(|word| *word != "allowed").collect();
         let found = |pair: &[&str]| {
             let verdict = Verdict::ALL
                 .into_iter()
                 .find(|verdict| verdict.as_str() == pair[0])?;
             Some((verdict, pair[1].parse().ok()?))
         };
+        let pairs = rest.windows(2).filter_map(found);
+        let (allowed, counterexamples) = pairs.partition(|(verdict, _)| verdict.is_allowed());
         Some(Cell {
             design,
             hazard,
             failing,
             schedules,
             occurs: rest.first() != Some(&"cannot-occur"),
-            counterexamples: rest.chunks_exact(2).filter_map(found).collect(),
+            counterexamples,
+            allowed,
         })
     }
 
@@ -78,16 +83,26 @@ pub fn show(view: &View<'_>) -> Html {
         <details class="matrix" data-testid="matrix">
             <summary>{ view.say("matrix") }</summary>
             <p class="faint">{ view.say("matrix.text") }</p>
+            { for Chapter::ALL.into_iter().map(|chapter| table(view, chapter, cells)) }
+        </details>
+    }
+}
+
+fn table(view: &View<'_>, chapter: Chapter, cells: &[Cell]) -> Html {
+    let presets = chapter.presets().iter();
+    html! {
+        <>
+            <h3>{ view.messages.get(chapter_key(chapter)) }</h3>
             <div class="matrix__scroll"><table>
                 <thead><tr>
                     <td />
-                    { for HAZARDS.iter().map(|hazard| html! {
+                    { for chapter.hazards().iter().map(|hazard| html! {
                         <th scope="col">{ view.messages.get(hazard_key(hazard.name)) }</th>
                     }) }
                 </tr></thead>
-                <tbody>{ for PRESETS.iter().map(|preset| row(view, preset.name, cells)) }</tbody>
+                <tbody>{ for presets.map(|preset| row(view, preset.name, cells)) }</tbody>
             </table></div>
-        </details>
+        </>
     }
 }
 
@@ -111,6 +126,7 @@ fn show_cell(view: &View<'_>, cell: &Cell) -> Html {
         return html! {
             <td class="matrix__fine" title={title.clone()}>
                 <span aria-hidden="true">{ sign }</span><span class="unseen">{ title }</span>
+                { for cell.allowed.iter().map(|noted| note(view, cell, noted)) }
             </td>
         };
     };
@@ -127,13 +143,24 @@ fn show_cell(view: &View<'_>, cell: &Cell) -> Html {
                 { words::verdict_name(view.messages, *verdict) }
                 <small>{ format!("{}/{}", grouped(cell.failing), grouped(cell.schedules)) }</small>
             </button>
+            { for cell.allowed.iter().map(|noted| note(view, cell, noted)) }
         </td>
+    }
+}
+
+/// What happens in a cell and is allowed: a note, which replays the shortest schedule to it.
+fn note(view: &View<'_>, cell: &Cell, (verdict, schedule): &(Verdict, Schedule)) -> Html {
+    let onclick = cell.open(schedule.clone()).map(|action| view.on(action));
+    html! {
+        <button class="matrix__note" {onclick} data-testid={format!("note-{}-{}", cell.design, cell.hazard)}>
+            { words::verdict_name(view.messages, *verdict) }
+        </button>
     }
 }
 
 /// The key of a hazard's name.
 pub fn hazard_key(name: &str) -> &'static str {
-    const KEYS: [&str; 10] = [
+    const KEYS: [&str; 23] = [
         "hazard.race",
         "hazard.crash-after-commit",
         "hazard.crash-between-commits",
@@ -144,6 +171,19 @@ pub fn hazard_key(name: &str) -> &'static str {
         "hazard.wrong-flag",
         "hazard.other-constraint",
         "hazard.crash-at-work",
+        "hazard.publisher-crash",
+        "hazard.nacked",
+        "hazard.returned",
+        "hazard.lost-confirm",
+        "hazard.lost-ticket-reply",
+        "hazard.slow-relay",
+        "hazard.crash-on-the-whole-way",
+        "hazard.caller-crash",
+        "hazard.lost-answer",
+        "hazard.lost-task-reply",
+        "hazard.two-senders",
+        "hazard.busy-sender",
+        "hazard.keys-ignored",
     ];
     let named = KEYS
         .into_iter()
@@ -158,20 +198,25 @@ mod tests {
     #[test]
     fn every_cell_of_the_file_is_read_and_every_failure_can_be_replayed() {
         let cells = cells();
-        assert_eq!(cells.len(), PRESETS.len() * HAZARDS.len());
+        let count = |chapter: Chapter| chapter.presets().len() * chapter.hazards().len();
+        assert_eq!(cells.len(), Chapter::ALL.map(count).iter().sum::<usize>());
         for cell in cells {
-            let line = MATRIX
-                .lines()
-                .find(|line| line.contains(cell.design) && line.contains(cell.hazard));
-            let is_fine = line.is_some_and(|l| l.ends_with("holds") || l.ends_with("cannot-occur"));
+            let mut lines = MATRIX.lines();
+            let line = lines.find(|line| {
+                let mut words = line.split_whitespace();
+                (words.next(), words.next()) == (Some(cell.design), Some(cell.hazard))
+            });
+            let line = line.unwrap();
+            let is_fine = line.contains("  holds") || line.contains("  cannot-occur");
+            assert_eq!(is_fine, cell.counterexamples.is_empty(), "{line}");
             assert_eq!(
-                is_fine,
-                cell.counterexamples.is_empty(),
-                "{} {}",
-                cell.design,
-                cell.hazard
+                line.matches("  allowed ").count(),
+                cell.allowed.len(),
+                "{line}"
             );
-            for (_, schedule) in &cell.counterexamples {
+            let found = cell.counterexamples.len() + cell.allowed.len();
+            assert_eq!(line.matches("s1:").count(), found, "{line}");
+            for (_, schedule) in cell.counterexamples.iter().chain(&cell.allowed) {
                 assert!(cell.open(schedule.clone()).is_some());
             }
             hazard_key(cell.hazard);
