@@ -1,11 +1,13 @@
 //! The integration tests of the core, in one binary: one link instead of many.
 
+mod around;
 mod contract;
 mod crash;
 mod determinism;
 mod diagnosis;
 #[cfg(not(target_family = "wasm"))]
 mod disk_against_file;
+mod end_to_end;
 mod exercises;
 mod explore;
 mod export;

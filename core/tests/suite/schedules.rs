@@ -6,7 +6,7 @@
 
 use deliver_twice_core::broker::{Place, WorkerId};
 use deliver_twice_core::cause::{explain, holder_name};
-use deliver_twice_core::design::Design;
+use deliver_twice_core::design::{Design, Outside};
 use deliver_twice_core::disk::{ConnectionId, LockChange, LockEvent, LockLevel};
 use deliver_twice_core::plan::{Meaning, Role};
 use deliver_twice_core::property::Violation;
@@ -15,6 +15,7 @@ use deliver_twice_core::scenario::{Bounds, Scenario, TaskRow, Ticket};
 use deliver_twice_core::schedule::Schedule;
 use deliver_twice_core::schema;
 use deliver_twice_core::sql::Answer;
+use deliver_twice_core::state::State;
 use deliver_twice_core::system::{Action, Heard, System};
 #[cfg(target_family = "wasm")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -48,7 +49,7 @@ fn before_the_ticket() -> Scenario {
 
 /// Runs `schedule`, every step of which must be enabled, and compares what is left at its end.
 #[track_caller]
-fn check(design: &str, scenario: Scenario, schedule: &str, expected: &str) {
+pub fn check(design: &str, scenario: Scenario, schedule: &str, expected: &str) {
     let (system, run) = run(design, scenario, schedule);
     let found = summary(&system, &run);
     assert_eq!(
@@ -86,7 +87,7 @@ fn check_refused(design: &str, scenario: Scenario, schedule: &str, expected: &st
 
 /// Runs `schedule` and compares every row.
 #[track_caller]
-fn check_trace(design: &str, scenario: Scenario, schedule: &str, expected: &str) {
+pub fn check_trace(design: &str, scenario: Scenario, schedule: &str, expected: &str) {
     let (_, run) = run(design, scenario, schedule);
     let found = trace(&run);
     assert_eq!(
@@ -142,12 +143,32 @@ fn summary(system: &System, run: &Run) -> String {
             parts.push(format!("{name} {number}"));
         }
     }
-    let violations = run.violations().iter().map(|violation| {
+    parts.extend(around(system, state));
+    let told = |violation: &Violation| {
         let cause = explain(system, run, violation);
         format!("{}: {cause}", subject(violation))
-    });
-    let lines = std::iter::once(parts.join(", ")).chain(violations);
+    };
+    let noted = run.frames.last().map_or(&[][..], |frame| &frame.noted);
+    let lines = std::iter::once(parts.join(", "))
+        .chain(run.violations().iter().map(told))
+        .chain(noted.iter().map(|noted| format!("allowed {}", told(noted))));
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What is left on the two sides of the consumer, where the design has them.
+fn around(system: &System, state: &State) -> Vec<String> {
+    let mut parts = vec![];
+    if system.design().has_producer() {
+        parts.push(format!("tickets {}", state.committed.tickets.len()));
+    }
+    let rows = state.committed.outbox.iter();
+    parts.extend(rows.map(|row| format!("row {}", row.state)));
+    if system.design().outside != Outside::None {
+        let done = state.committed.tasks.iter();
+        let done = done.filter(|task| task.status == "done").count();
+        parts.push(format!("done {done}, sent {}", state.sent.len()));
+    }
+    parts
 }
 
 /// The verdict, and what it is about.
