@@ -115,6 +115,22 @@ fn a_cell_of_the_matrix_opens_the_design_the_hazard_and_the_schedule() {
 }
 
 #[test]
+fn the_matrix_has_a_table_for_each_chapter_and_replays_also_what_is_allowed() {
+    let page = open("");
+    page.click("[data-testid=matrix] summary");
+    assert_eq!(page.count("[data-testid=matrix] table"), 3);
+    page.click("[data-testid=cell-pending-row-keys-ignored]");
+    page.wait_text("[data-testid=verdict-left]", "2 messages");
+    page.click("[data-testid=note-outbox-crash-on-the-whole-way]");
+    page.wait_text("[data-testid=verdict-left]", "Published 2 times");
+    page.wait_until(
+        "the outbox in the address",
+        "location.search.includes('left=outbox&')",
+    );
+    assert_eq!(page.console_errors(), [""; 0]);
+}
+
+#[test]
 fn what_all_schedules_are_is_said_in_full() {
     let page = open(
         "?left=effect-first&deliveries=1&workers=1&effects=2&ticket=missing&crashes=1&crash-at=before-ack",
@@ -123,7 +139,7 @@ fn what_all_schedules_are_is_said_in_full() {
     let text = page.text(SEARCH_LEFT);
     for part in [
         "deliveries 1",
-        "workers 1",
+        "consumers 1",
         "effects 2",
         "crashes ≤ 1",
         "the ticket missing",

@@ -93,6 +93,9 @@ fn table(view: &View<'_>, chapter: Chapter, cells: &[Cell]) -> Html {
     html! {
         <>
             <h3>{ view.messages.get(chapter_key(chapter)) }</h3>
+            if let Some(key) = remark_key(chapter) {
+                <p class="faint">{ view.say(key) }</p>
+            }
             <div class="matrix__scroll"><table>
                 <thead><tr>
                     <td />
@@ -103,6 +106,15 @@ fn table(view: &View<'_>, chapter: Chapter, cells: &[Cell]) -> Html {
                 <tbody>{ for presets.map(|preset| row(view, preset.name, cells)) }</tbody>
             </table></div>
         </>
+    }
+}
+
+/// The key of what is to be said about a chapter's table.
+fn remark_key(chapter: Chapter) -> Option<&'static str> {
+    match chapter {
+        Chapter::Consumer => None,
+        Chapter::Producer => Some("matrix.producer"),
+        Chapter::Outside => Some("matrix.outside"),
     }
 }
 
