@@ -12,6 +12,7 @@ mod json;
 mod markdown;
 mod mermaid;
 mod plantuml;
+mod psql;
 mod rust_test;
 mod sequence;
 mod sql;
@@ -35,19 +36,22 @@ pub enum Export {
     Json,
     /// A script for the `sqlite3` shell.
     Sql,
+    /// A script for `psql`, on a PostgreSQL server.
+    Psql,
     /// A test for this repository.
     RustTest,
 }
 
 impl Export {
     /// All of them, in the order in which they are offered.
-    pub const ALL: [Export; 7] = [
+    pub const ALL: [Export; 8] = [
         Export::Mermaid,
         Export::PlantUml,
         Export::Svg,
         Export::Markdown,
         Export::Json,
         Export::Sql,
+        Export::Psql,
         Export::RustTest,
     ];
 
@@ -60,6 +64,7 @@ impl Export {
             Export::Markdown => "markdown",
             Export::Json => "json",
             Export::Sql => "sql",
+            Export::Psql => "psql",
             Export::RustTest => "rust-test",
         }
     }
@@ -78,6 +83,7 @@ impl Export {
             Export::Markdown => "md",
             Export::Json => "json",
             Export::Sql => "sql",
+            Export::Psql => "psql.sql",
             // A Rust file names a module, and so holds to the letters of one.
             Export::RustTest => return format!("run_{}.rs", rust_test::identifier(design)),
         };
@@ -87,7 +93,9 @@ impl Export {
     /// The media type of the text.
     pub fn media_type(self) -> &'static str {
         match self {
-            Export::Mermaid | Export::PlantUml | Export::Sql | Export::RustTest => "text/plain",
+            Export::Mermaid | Export::PlantUml | Export::Sql | Export::Psql | Export::RustTest => {
+                "text/plain"
+            }
             Export::Svg => "image/svg+xml",
             Export::Markdown => "text/markdown",
             Export::Json => "application/json",
@@ -105,6 +113,7 @@ impl Export {
             Export::Markdown => markdown::text(&story),
             Export::Json => json::text(&story),
             Export::Sql => sql::text(&story),
+            Export::Psql => psql::text(&story),
             Export::RustTest => rust_test::text(&story),
         }
     }

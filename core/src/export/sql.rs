@@ -22,11 +22,6 @@ const HEADER: &str = "\
 -- senders' N and M. Errors belong to the run: the shell reports each and goes on.
 -- The comment behind a statement says what SQLite answered in the laboratory. A step without SQL, such
 -- as a delivery or an ack, is a comment alone.
---
--- In psql: open one session for each worker and type the statements in this order. Leave out the lines
--- that begin with a dot, PRAGMA, and STRICT; BEGIN IMMEDIATE is BEGIN; INSERT OR IGNORE is INSERT … ON
--- CONFLICT DO NOTHING. After an error in a transaction PostgreSQL takes nothing but ROLLBACK. It locks
--- rows and not the file: where SQLite answers BUSY, a session goes on, or hangs until the other commits.
 ";
 
 pub(super) fn text(story: &Story<'_>) -> String {
@@ -146,7 +141,7 @@ impl Script {
 }
 
 /// The rows that are there before the first step, as statements.
-fn rows_of(state: &State) -> Vec<Statement> {
+pub(super) fn rows_of(state: &State) -> Vec<Statement> {
     let text = |text: &str| Value::Text(text.to_owned());
     let tickets = state.committed.tickets.iter().map(|id| Statement {
         sql: schema::INSERT_TICKET,
@@ -166,12 +161,12 @@ fn rows_of(state: &State) -> Vec<Statement> {
 }
 
 /// Whether the worker's connection ends with the step although its statement was carried out.
-fn is_cut_off(action: &Action) -> bool {
+pub(super) fn is_cut_off(action: &Action) -> bool {
     matches!(action, Action::Ran(ran) if matches!(ran.heard, Heard::ReplyLost(_)))
 }
 
 /// The answer, with SQLite's own words if it refused.
-fn in_full(line: &Line<'_>) -> String {
+pub(super) fn in_full(line: &Line<'_>) -> String {
     match &line.change.action {
         Action::Ran(ran) => match &ran.answer {
             Answer::Refused(refusal) => format!("{} [{}]", line.answer, refusal.message),
@@ -182,6 +177,6 @@ fn in_full(line: &Line<'_>) -> String {
 }
 
 /// Text that stays in its comment.
-fn comment(text: &str) -> String {
+pub(super) fn comment(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }

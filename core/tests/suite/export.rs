@@ -33,13 +33,17 @@ macro_rules! golden {
 }
 
 /// The design, the file's name and its text, in the order of [`Export::ALL`] for each design.
-const GOLDEN: [(&str, &str, &str); 14] = [
+const GOLDEN: [(&str, &str, &str); 16] = [
     golden!("check-then-insert", "deliver-twice-check-then-insert.mmd"),
     golden!("check-then-insert", "deliver-twice-check-then-insert.puml"),
     golden!("check-then-insert", "deliver-twice-check-then-insert.svg"),
     golden!("check-then-insert", "deliver-twice-check-then-insert.md"),
     golden!("check-then-insert", "deliver-twice-check-then-insert.json"),
     golden!("check-then-insert", "deliver-twice-check-then-insert.sql"),
+    golden!(
+        "check-then-insert",
+        "deliver-twice-check-then-insert.psql.sql"
+    ),
     golden!("check-then-insert", "run_check_then_insert.rs"),
     golden!(
         "constraint-arbitration",
@@ -64,6 +68,10 @@ const GOLDEN: [(&str, &str, &str); 14] = [
     golden!(
         "constraint-arbitration",
         "deliver-twice-constraint-arbitration.sql"
+    ),
+    golden!(
+        "constraint-arbitration",
+        "deliver-twice-constraint-arbitration.psql.sql"
     ),
     golden!("constraint-arbitration", "run_constraint_arbitration.rs"),
 ];

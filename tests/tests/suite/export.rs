@@ -6,11 +6,12 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use deliver_twice_core::design::Design;
 use deliver_twice_core::export::Export;
 use deliver_twice_core::lesson::lessons;
 use deliver_twice_core::run::{Frame, Moved, Run};
 use deliver_twice_core::scenario::{Bounds, Scenario};
-use deliver_twice_core::schedule::Schedule;
+use deliver_twice_core::schedule::{Schedule, Step};
 use deliver_twice_core::sql::Answer;
 use deliver_twice_core::state::State;
 use deliver_twice_core::system::{Action, System};
@@ -194,6 +195,87 @@ fn assert_rows(name: &str, folder: &Path, state: &State) {
     assert_eq!(tasks, (of_tasks.collect(), String::new()), "{name}");
 }
 
+/// What psql printed at each step of a script, and the counts at its end.
+fn replay_on(server: &[String], script: &str, folder: &Path) -> BTreeMap<String, String> {
+    let file = folder.join("script.sql");
+    fs::write(&file, script).unwrap();
+    let mut psql = Command::new("psql");
+    let psql = psql
+        .args(server)
+        .args(["-X", "-v", "ON_ERROR_STOP=1", "-f"]);
+    let (stdout, stderr) = output(psql.arg(&file));
+    assert_eq!(stderr, "", "{script}");
+    let lines = stdout.lines().filter_map(|line| line.split_once(": "));
+    lines
+        .map(|(place, said)| (place.to_owned(), said.to_owned()))
+        .collect()
+}
+
+/// Runs on PostgreSQL, where there is a server: what it answers to the statements of a run, in order.
+#[test]
+fn psql_replays_every_script_where_there_is_a_server() {
+    let Some(server) = postgres() else {
+        return;
+    };
+    let folder = folder("psql");
+    for (name, system, run) in runs() {
+        let said = replay_on(&server, &Export::Psql.text(&system, &run), &folder);
+        let frames = taken(&run);
+        let calm = frames.iter().all(|frame| {
+            !matches!(answer(frame), Some(Answer::Refused(_)))
+                && !matches!(frame.step, Step::LoseReply(_))
+        });
+        // Where SQLite refused nothing, PostgreSQL has nothing to say against it either.
+        let last = run.state_after(run.frames.len());
+        if calm && last.workers().all(|(_, worker)| !worker.in_transaction) {
+            let committed = &last.committed;
+            assert_eq!(
+                said["receipts"],
+                committed.receipts.len().to_string(),
+                "{name}"
+            );
+            assert_eq!(said["tasks"], committed.tasks.len().to_string(), "{name}");
+        }
+    }
+    let run = |design: &str, schedule: &str| {
+        let (design, schedule): (Design, Schedule) =
+            (design.parse().unwrap(), schedule.parse().unwrap());
+        let (scenario, bounds) = (Scenario::default(), Bounds::BY_HAND);
+        let run = Run::exact(design, scenario, bounds, &schedule).unwrap();
+        let system = System::new(design, scenario, bounds).unwrap();
+        replay_on(&server, &Export::Psql.text(&system, &run), &folder)
+    };
+    let race = run("constraint-arbitration", "s1:dA.A2.dB.B2.A2.B2.A");
+    assert_eq!(race["step 6, B"], "waits for A");
+    assert!(race["step 9, B"].starts_with("23505 "), "{race:?}");
+    assert_eq!((&*race["receipts"], &*race["tasks"]), ("1", "1"));
+    let ignored = run("insert-or-ignore", "s1:dA.A5.dB.B3");
+    assert_eq!(ignored["step 9, B"], "INSERT 0 0");
+}
+
+/// How to reach a PostgreSQL server with psql, if there is one to reach. `DATABASE_URL` names one that must
+/// answer; without it the usual local port is tried.
+fn postgres() -> Option<Vec<String>> {
+    if let Some(url) = env::var("DATABASE_URL").ok().filter(|url| !url.is_empty()) {
+        return Some(vec![url]);
+    }
+    let local: Vec<String> = ["-h", "127.0.0.1", "-U", "postgres", "-d", "postgres"]
+        .map(str::to_owned)
+        .to_vec();
+    let mut psql = Command::new("psql");
+    let asked = psql
+        .args(&local)
+        .args(["-w", "-X", "-c", "SELECT 1"])
+        .output();
+    if asked.is_ok_and(|output| output.status.success()) {
+        return Some(local);
+    }
+    eprintln!(
+        "NOT RUN: no `DATABASE_URL`, and no PostgreSQL answers psql at 127.0.0.1:5432 as postgres"
+    );
+    None
+}
+
 #[test]
 fn mermaid_reads_every_diagram() {
     let folder = folder("mermaid");
@@ -227,7 +309,7 @@ const PREVIEW: &str = "document.querySelector('[data-testid=export-preview]')";
 const LINK: &str = "document.querySelector('[data-testid=export-download]')";
 
 /// A format, the file of a run of check-then-insert, and something that stands in its text.
-const SHOWN: [(&str, &str, &str); 7] = [
+const SHOWN: [(&str, &str, &str); 8] = [
     (
         "mermaid",
         "deliver-twice-check-then-insert.mmd",
@@ -253,6 +335,11 @@ const SHOWN: [(&str, &str, &str); 7] = [
         "sql",
         "deliver-twice-check-then-insert.sql",
         ".connection 2",
+    ),
+    (
+        "psql",
+        "deliver-twice-check-then-insert.psql.sql",
+        "SELECT enter('B');",
     ),
     ("rust-test", "run_check_then_insert.rs", "Run::exact"),
 ];

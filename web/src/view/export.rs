@@ -67,6 +67,7 @@ fn format_key(export: Export) -> &'static str {
         Export::Markdown => "export.markdown",
         Export::Json => "export.json",
         Export::Sql => "export.sql",
+        Export::Psql => "export.psql",
         Export::RustTest => "export.rust-test",
     }
 }

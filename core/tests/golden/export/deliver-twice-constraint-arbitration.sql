@@ -6,11 +6,6 @@
 -- senders' N and M. Errors belong to the run: the shell reports each and goes on.
 -- The comment behind a statement says what SQLite answered in the laboratory. A step without SQL, such
 -- as a delivery or an ack, is a comment alone.
---
--- In psql: open one session for each worker and type the statements in this order. Leave out the lines
--- that begin with a dot, PRAGMA, and STRICT; BEGIN IMMEDIATE is BEGIN; INSERT OR IGNORE is INSERT … ON
--- CONFLICT DO NOTHING. After an error in a transaction PostgreSQL takes nothing but ROLLBACK. It locks
--- rows and not the file: where SQLite answers BUSY, a session goes on, or hangs until the other commits.
 .bail off
 .open --new deliver-twice.db
 PRAGMA foreign_keys = ON;
