@@ -136,6 +136,13 @@ impl Page {
         self.with_element(&format!("`{selector}` to be clicked"), selector, click);
     }
 
+    /// Moves the pointer to the middle of an element, once it is there.
+    #[track_caller]
+    pub fn hover(&self, selector: &str) {
+        let hover = |element: &Element| self.session.hover(element);
+        self.with_element(&format!("`{selector}` to be pointed at"), selector, hover);
+    }
+
     /// Chooses the option with this value in a `<select>`.
     #[track_caller]
     pub fn choose(&self, selector: &str, value: &str) {
@@ -274,6 +281,46 @@ impl Page {
             self.session
                 .devtools("Emulation.setDeviceMetricsOverride", metrics),
         );
+    }
+
+    /// Shows the page as on a medium, `screen` or `print`, to a visitor with a preference, such as
+    /// `("prefers-color-scheme", "dark")`.
+    #[track_caller]
+    pub fn set_media(&self, medium: &str, (feature, value): (&str, &str)) {
+        let features = json!([{ "name": feature, "value": value }]);
+        must(
+            "set the medium",
+            self.session.devtools(
+                "Emulation.setEmulatedMedia",
+                json!({ "media": medium, "features": features }),
+            ),
+        );
+    }
+
+    /// Allows the page to read and to write the clipboard.
+    #[track_caller]
+    pub fn allow_clipboard(&self) {
+        let permissions =
+            json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
+        must(
+            "allow the clipboard",
+            self.session
+                .devtools("Browser.grantPermissions", permissions),
+        );
+    }
+
+    /// The page as it would be printed, on the paper that its style sheet asks for, as PDF.
+    #[track_caller]
+    pub fn print(&self) -> Vec<u8> {
+        let parameters = json!({ "preferCSSPageSize": true });
+        let printed = must(
+            "print",
+            self.session.devtools("Page.printToPDF", parameters),
+        );
+        let data = printed["data"].as_str();
+        BASE64_STANDARD
+            .decode(data.expect("a document is text in base64"))
+            .expect("a document is text in base64")
     }
 
     /// Takes pictures of the whole page, one a width, as `target/screenshots/NAME-WIDTH.png`.

@@ -92,6 +92,15 @@ impl Session {
             .map(drop)
     }
 
+    /// Moves the pointer to the middle of an element.
+    pub fn hover(&self, element: &Element) -> Result<(), Refusal> {
+        let there =
+            json!({ "type": "pointerMove", "origin": { ELEMENT: element.0 }, "x": 0, "y": 0 });
+        let mouse = json!({ "type": "pointer", "id": "mouse", "actions": [there] });
+        self.post("/actions", json!({ "actions": [mouse] }))
+            .map(drop)
+    }
+
     /// The text of an element as the page shows it.
     pub fn text(&self, element: &Element) -> Result<String, Refusal> {
         let text = self.get(&format!("/element/{}/text", element.0))?;

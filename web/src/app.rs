@@ -5,16 +5,16 @@ use std::rc::Rc;
 use gloo::events::EventListener;
 use gloo::timers::callback::Timeout;
 use gloo::utils::{document_element, window};
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
 use crate::comparison::{Comparison, Shared};
-use crate::keys;
+use crate::keys::{self, Circumstances, Command};
 use crate::messages::{Language, Messages};
 use crate::permalink::{self, BadParameter};
 use crate::search::task::use_searches;
-use crate::session::{Action, Session, Side};
+use crate::session::{Action, Session, Side, Theme};
 use crate::view::{self, View};
 use crate::words;
 
@@ -133,53 +133,80 @@ fn Lab(props: &LabProps) -> Html {
         let schedules = Side::BOTH.map(|side| comparison.0.side(side).own_schedule(moves));
         use_searches(&session, schedules)
     };
-    use_address(&session);
+    let query = permalink::write(&session);
+    use_address(query.clone(), session.language, session.theme);
     use_play(&session, &comparison, &act);
     use_cursor_in_view(&session);
     use_focus(&root);
-    let onkeydown = {
-        let (session, comparison, act) = (Rc::clone(&session), comparison.clone(), act.clone());
-        Callback::from(move |event: KeyboardEvent| {
-            if is_typing(&event) || event.ctrl_key() || event.meta_key() || event.alt_key() {
-                return;
-            }
-            let key = event.key();
-            let after_x = crashing.replace(key.eq_ignore_ascii_case("x"));
-            if let Some(action) = keys::action(&session, &comparison.0, &key, after_x) {
-                event.prevent_default();
-                act.emit(action);
-            }
-        })
+    let pointed = use_state_eq(|| None);
+    let point = {
+        let pointed = pointed.setter();
+        use_callback((), move |at, ()| pointed.set(at))
     };
+    let (copied, command) = use_commands(&query, &act);
     let view = View {
         session: &session,
         messages: &messages,
         run: &comparison.0,
         searches: &searches,
         act: &act,
+        command: &command,
+        copied,
+        pointed: *pointed,
+        point: &point,
     };
-    let shown = match (session.sides().len(), session.shown) {
-        (1, _) => "lab lab--left lab--solo",
-        (_, Side::Left) => "lab lab--left",
-        (_, Side::Right) => "lab lab--right",
+    let keeps_back = view.keeps_back();
+    let onkeydown = {
+        let (session, comparison) = (Rc::clone(&session), comparison.clone());
+        let (searches, command) = (Rc::clone(&searches), command.clone());
+        Callback::from(move |event: KeyboardEvent| {
+            if is_typing(&event) || event.ctrl_key() || event.meta_key() || event.alt_key() {
+                return;
+            }
+            let key = event.key();
+            let after_x = crashing.replace(key.eq_ignore_ascii_case("x"));
+            let around = Circumstances {
+                session: &session,
+                run: &comparison.0,
+                searches: &searches,
+                is_wide: view::is_wide(),
+                keeps_back,
+            };
+            if let Some(asked) = keys::command(&around, &key, after_x) {
+                event.prevent_default();
+                command.emit(asked);
+            }
+        })
     };
+    let class = classes!(
+        "lab",
+        match (session.sides().len(), session.shown) {
+            (1, _) => "lab--left lab--solo",
+            (_, Side::Left) => "lab--left",
+            (_, Side::Right) => "lab--right",
+        },
+        (!session.compares).then_some("lab--single"),
+        session.presents.then_some("lab--presents"),
+        session.is_repair().then_some("lab--repair"),
+    );
     html! {
-        <div class={shown} ref={root} tabindex="-1" {onkeydown} data-testid="lab">
+        <div
+            {class} ref={root} tabindex="-1" {onkeydown}
+            onmouseover={point.reform(|_: MouseEvent| None)}
+            onfocusin={point.reform(|_: FocusEvent| None)}
+            data-testid="lab"
+        >
             { view::header::show(&view) }
             <main>
-                { for bad.iter().map(|bad| html! {
-                    <p class="notice" role="alert" data-testid="bad-link">
-                        { words::bad_parameter(&messages, bad) }
-                    </p>
-                }) }
+                { view::notices::show(&view, &bad) }
                 { view::scene::show(&view) }
                 { view::timeline::show(&view) }
                 <div class="dock">
                     { view::verdict::show(&view) }
                     { view::controls::show(&view) }
                 </div>
-                { view::search::show(&view) }
                 { view::detail::show(&view) }
+                { view::search::show(&view) }
                 { view::tables::show(&view) }
                 if !view.is_at_work() {
                     { view::diagnosis::show(&view) }
@@ -193,13 +220,16 @@ fn Lab(props: &LabProps) -> Html {
     }
 }
 
-/// Keeps the focus on the page's keys: a button that is pressed and then gone takes it along.
+/// Keeps the focus on the page's keys: a button that is pressed and then gone, or of no more use, takes it
+/// along.
 #[hook]
 fn use_focus(root: &NodeRef) {
     let root = root.clone();
     use_effect(move || {
         let active = gloo::utils::document().active_element();
-        let is_lost = active.is_none_or(|element| element.tag_name() == "BODY");
+        let is_lost = active.is_none_or(|element| {
+            element.tag_name() == "BODY" || element.matches(":disabled").unwrap_or(false)
+        });
         if let (true, Some(element)) = (is_lost, root.cast::<HtmlElement>()) {
             let options = web_sys::FocusOptions::new();
             options.set_prevent_scroll(true);
@@ -219,17 +249,50 @@ fn is_typing(event: &KeyboardEvent) -> bool {
     }
 }
 
-/// Keeps the address and the document's language in step with the session.
+/// What buttons and keys ask for, the session's changes among it, and whether the link to `query`, which is
+/// what is shown, was copied.
 #[hook]
-fn use_address(session: &Rc<Session>) {
-    let query = permalink::write(session);
-    let language = session.language;
+fn use_commands(query: &str, act: &Callback<Action>) -> (Option<bool>, Callback<Command>) {
+    let copied = use_state(|| (String::new(), None));
+    let outcome = copied.1.filter(|_| copied.0 == query);
+    let setter = copied.setter();
+    let command = use_callback(
+        (query.to_owned(), act.clone()),
+        move |command: Command, (query, act)| match command {
+            Command::Act(action) => act.emit(action),
+            Command::ShowSearch => show_search(),
+            Command::CopyLink => {
+                let (setter, query) = (setter.clone(), query.clone());
+                let address = window().location().href().unwrap_or_default();
+                view::copy(address, move |copied| setter.set((query, Some(copied))));
+            }
+        },
+    );
+    (outcome, command)
+}
+
+/// Brings the search of every schedule where it can be seen, and the keyboard to it.
+fn show_search() {
+    let section = gloo::utils::document().get_element_by_id("searches");
+    if let Some(section) = section.and_then(|section| section.dyn_into::<HtmlElement>().ok()) {
+        section.scroll_into_view();
+        let options = web_sys::FocusOptions::new();
+        options.set_prevent_scroll(true);
+        // Focus is refused only by what is not on the page any more.
+        let _ = section.focus_with_options(&options);
+    }
+}
+
+/// Keeps the address, and what the document says of language and colours, in step with the session.
+#[hook]
+fn use_address(query: String, language: Language, theme: Theme) {
     use_effect_with(query, move |query| {
         // A sandboxed frame may refuse; the page works without.
         if let Ok(history) = window().history() {
             let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(query));
         }
         let _ = document_element().set_attribute("lang", language.tag());
+        let _ = document_element().set_attribute("data-theme", theme.as_str());
     });
 }
 
@@ -250,6 +313,22 @@ fn use_play(session: &Rc<Session>, comparison: &Shared, act: &Callback<Action>) 
     });
 }
 
+/// Says to the browser how much of the window's foot the controls cover, so that whatever it scrolls to is
+/// seen whole.
+fn mind_the_dock() {
+    let height = |selector| {
+        let found = gloo::utils::document().query_selector(selector).ok()?;
+        Some(found?.dyn_into::<HtmlElement>().ok()?.offset_height())
+    };
+    // Where there is no room for the verdicts beside them, the controls stay alone, and the dock is no box.
+    let covered = height(".dock").max(height(".controls")).unwrap_or(0);
+    if let Ok(root) = document_element().dyn_into::<HtmlElement>() {
+        let foot = format!("{covered}px");
+        // Refused only for a property that no browser has.
+        let _ = root.style().set_property("scroll-padding-bottom", &foot);
+    }
+}
+
 /// Brings the current row where it can be seen whenever the visitor has moved it.
 #[hook]
 fn use_cursor_in_view(session: &Rc<Session>) {
@@ -259,6 +338,7 @@ fn use_cursor_in_view(session: &Rc<Session>) {
         session.schedule.clone(),
         session.designs,
         session.language,
+        (session.shown, session.compares, session.presents),
     );
     use_effect_with(shown, move |_| {
         let is_first = !opened.replace(true);
@@ -266,6 +346,7 @@ fn use_cursor_in_view(session: &Rc<Session>) {
             .query_selector("tr.row--now")
             .ok()
             .flatten();
+        mind_the_dock();
         if let (false, Some(row)) = (is_first, row) {
             let options = web_sys::ScrollIntoViewOptions::new();
             options.set_block(web_sys::ScrollLogicalPosition::Nearest);

@@ -6,11 +6,13 @@ mod exercise;
 #[cfg(test)]
 mod golden;
 mod keys;
+mod listing;
 mod messages;
 mod permalink;
 mod search;
 mod session;
 mod view;
+mod waypoints;
 mod words;
 
 fn main() {

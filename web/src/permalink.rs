@@ -12,7 +12,7 @@ use deliver_twice_core::schedule::{Schedule, Step};
 
 use crate::comparison::Comparison;
 use crate::messages::Language;
-use crate::session::{Action, Guess, Session, Side, USUAL_BOUNDS};
+use crate::session::{Action, Guess, Session, Side, Theme, USUAL_BOUNDS};
 
 /// Why a parameter of an address was not taken over.
 #[derive(Debug)]
@@ -61,7 +61,9 @@ pub enum Why {
 pub fn write(session: &Session) -> String {
     if let Some(lesson) = session.lesson.filter(|_| session.is_asked()) {
         // The question stands for everything: nothing in the address may give its answer away.
-        return format!("?lesson={}&lang={}", lesson.id, session.language.tag());
+        let mut query = format!("?lesson={}", lesson.id);
+        query.push_str(&looks(session));
+        return query;
     }
     if let Some(exercise) = session.exercise {
         return write_exercise(session, exercise);
@@ -75,7 +77,6 @@ pub fn write(session: &Session) -> String {
         scenario,
         schedule,
         cursor,
-        language,
         ..
     } = session;
     let mut query = format!("?left={left}&right={right}&seq={schedule}&at={cursor}");
@@ -110,7 +111,23 @@ pub fn write(session: &Session) -> String {
     if session.shown == Side::Right {
         query.push_str("&side=right");
     }
-    query.push_str(&format!("&lang={}", language.tag()));
+    query.push_str(&looks(session));
+    query
+}
+
+/// The part of an address that says how things are shown, and not what.
+fn looks(session: &Session) -> String {
+    let mut query = String::new();
+    if !session.compares {
+        query.push_str("&compare=off");
+    }
+    if session.theme != Theme::Auto {
+        query.push_str(&format!("&theme={}", session.theme.as_str()));
+    }
+    if session.presents {
+        query.push_str("&present=1");
+    }
+    query.push_str(&format!("&lang={}", session.language.tag()));
     query
 }
 
@@ -128,7 +145,7 @@ fn write_exercise(session: &Session, exercise: &Exercise) -> String {
     if !exercise.is_puzzle() && session.shown == Side::Left {
         query.push_str("&side=left");
     }
-    query.push_str(&format!("&lang={}", session.language.tag()));
+    query.push_str(&looks(session));
     query
 }
 
@@ -204,6 +221,23 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
                 "left" => session.shown = Side::Left,
                 "right" => session.shown = Side::Right,
                 _ => bad.push(none_of("side", value, "left, right")),
+            },
+            "compare" => match value.as_str() {
+                "on" => session.compares = true,
+                "off" => session.compares = false,
+                _ => bad.push(none_of("compare", value, "on, off")),
+            },
+            "theme" => match Theme::named(&value) {
+                Some(theme) => session.theme = theme,
+                None => {
+                    let names = Theme::ALL.map(Theme::as_str).join(", ");
+                    bad.push(none_of("theme", value, &names));
+                }
+            },
+            "present" => match value.as_str() {
+                "0" => session.presents = false,
+                "1" => session.presents = true,
+                _ => bad.push(none_of("present", value, "0, 1")),
             },
             "crash-at" => {
                 let choice = choice("crash-at", &value, CrashAt::ALL, CrashAt::as_str, &mut bad);
@@ -473,6 +507,9 @@ mod tests {
             provider: Provider::IgnoresKeys,
         };
         session.shown = Side::Right;
+        session.compares = false;
+        session.theme = Theme::Dark;
+        session.presents = true;
         session.bounds = Bounds {
             crashes: 2,
             crash_at: CrashAt::BetweenCommits,
@@ -519,7 +556,10 @@ mod tests {
         for lesson in lesson::built_in() {
             let asked = Session::opening(Language::Chinese).after(Action::Teach(lesson));
             let gone_on = asked.after(Action::Answer(Guess::Skipped));
-            for session in [asked, gone_on] {
+            let shown_to_a_room = gone_on
+                .after(Action::SetTheme(Theme::Light))
+                .after(Action::Present(true));
+            for session in [asked, gone_on, shown_to_a_room] {
                 let link = write(&session);
                 assert!(link.len() < 300, "{link}");
                 let (read, bad) = read(&link, Language::English);
@@ -608,6 +648,14 @@ mod tests {
                 "{choices}"
             );
         }
+    }
+
+    #[test]
+    fn an_unknown_look_is_answered_with_the_looks_there_are() {
+        let (session, bad) = read("?theme=sepia&present=yes&compare=2", Language::English);
+        assert_eq!(session, Session::opening(Language::English));
+        let names: Vec<&str> = bad.iter().map(|bad| bad.name).collect();
+        assert_eq!(names, ["theme", "present", "compare"]);
     }
 
     #[test]

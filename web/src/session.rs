@@ -24,6 +24,14 @@ pub enum Side {
 }
 
 impl Side {
+    /// The other one.
+    pub fn other(self) -> Side {
+        match self {
+            Side::Left => Side::Right,
+            Side::Right => Side::Left,
+        }
+    }
+
     /// Both, in reading order.
     pub const BOTH: [Side; 2] = [Side::Left, Side::Right];
 }
@@ -35,6 +43,37 @@ pub enum Viewer {
     Committed,
     /// What this worker sees, its own uncommitted rows included.
     Worker(WorkerId),
+}
+
+/// Which colours the page has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// Those that the visitor's system prefers.
+    #[default]
+    Auto,
+    /// Dark on light.
+    Light,
+    /// Light on dark.
+    Dark,
+}
+
+impl Theme {
+    /// All, in the order in which they are offered.
+    pub const ALL: [Theme; 3] = [Theme::Auto, Theme::Light, Theme::Dark];
+
+    /// The name in links and in the style sheet.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Theme::Auto => "auto",
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        }
+    }
+
+    /// The theme with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Theme::ALL.into_iter().find(|theme| theme.as_str() == name)
+    }
 }
 
 /// How the visitor stands to the question of the lesson.
@@ -49,7 +88,7 @@ pub enum Guess {
 }
 
 /// What the visitor is looking at. The link holds the designs, the scenario, the bounds, the lesson or the
-/// exercise, the schedule, the cursor, the language and the side; the rest is of the moment.
+/// exercise, the schedule, the cursor, the language, the side and the looks; the rest is of the moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
     /// The two designs.
@@ -73,8 +112,14 @@ pub struct Session {
     pub cursor: usize,
     /// The language of the page.
     pub language: Language,
-    /// The side that a narrow screen shows.
+    /// The side that is shown where there is room for one only, or where they are not compared.
     pub shown: Side,
+    /// Whether a wide screen shows both sides.
+    pub compares: bool,
+    /// The colours.
+    pub theme: Theme,
+    /// Whether the page is shown to a room: large, and with nothing but the run.
+    pub presents: bool,
     /// Schedules that the visitor left by acting in the past, the latest last.
     pub branches: Vec<Schedule>,
     /// Whose view of the tables is shown.
@@ -131,8 +176,14 @@ pub enum Action {
     ShowShares(bool),
     /// Chooses the language.
     SetLanguage(Language),
-    /// Chooses the side that a narrow screen shows.
+    /// Chooses the side that is shown where one is.
     Show(Side),
+    /// Shows both sides, or one.
+    Compare(bool),
+    /// Chooses the colours.
+    SetTheme(Theme),
+    /// Shows the page to a room, or not any more.
+    Present(bool),
     /// Chooses whose view of the tables is shown.
     View(Viewer),
     /// Goes back to a branch that was left; the present one is kept in its place.
@@ -178,6 +229,9 @@ impl Session {
             cursor: 8,
             language,
             shown: Side::Left,
+            compares: true,
+            theme: Theme::Auto,
+            presents: false,
             branches: vec![],
             viewer: Viewer::Committed,
             is_playing: false,
@@ -302,6 +356,9 @@ impl Session {
             Action::ShowShares(shown) => next.shows_shares = shown,
             Action::SetLanguage(language) => next.language = language,
             Action::Show(side) => next.shown = side,
+            Action::Compare(compares) => next.compares = compares,
+            Action::SetTheme(theme) => next.theme = theme,
+            Action::Present(presents) => next.presents = presents,
             Action::View(viewer) => next.viewer = viewer,
             Action::TakeBranch(index) => next.take_branch(index),
             Action::Play(playing) => next.is_playing = playing,
@@ -318,6 +375,9 @@ impl Session {
                 next = Session {
                     branches: next.branches,
                     shown: self.shown,
+                    compares: self.compares,
+                    theme: self.theme,
+                    presents: self.presents,
                     ..opening
                 };
             }

@@ -4,6 +4,8 @@ use yew::Callback;
 use yew::prelude::*;
 
 use crate::comparison::Comparison;
+use crate::keys::Command;
+use crate::listing::Lit;
 use crate::messages::Messages;
 use crate::search::task::Searches;
 use crate::session::{Action, Session, Side};
@@ -20,8 +22,11 @@ pub mod header;
 pub mod key_list;
 pub mod lesson;
 pub mod matrix;
+pub mod minimap;
+pub mod notices;
 pub mod scene;
 pub mod search;
+pub mod statements;
 pub mod tables;
 pub mod timeline;
 pub mod verdict;
@@ -38,6 +43,23 @@ pub struct View<'a> {
     pub searches: &'a Searches,
     /// Where actions go.
     pub act: &'a Callback<Action>,
+    /// Where else buttons turn.
+    pub command: &'a Callback<Command>,
+    /// Whether the link to what is shown was put on the clipboard, once that was asked for.
+    pub copied: Option<bool>,
+    /// What the pointer or the keyboard is at.
+    pub pointed: Option<Pointed>,
+    /// Where it is told.
+    pub point: &'a Callback<Option<Pointed>>,
+}
+
+/// What the pointer or the keyboard is at, so that what belongs to it is lit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pointed {
+    /// A row of the timeline.
+    Row(usize),
+    /// A line of a plan.
+    Line(Lit),
 }
 
 impl View<'_> {
@@ -56,6 +78,29 @@ impl View<'_> {
     pub fn is_at_work(&self) -> bool {
         let session = self.session;
         session.exercise.is_some() && !session.answer_shown && !exercise::is_solved(self)
+    }
+
+    /// A callback that says what the pointer or the keyboard has come to. Everything else on the page says
+    /// that it is at nothing, so the event ends here.
+    pub fn point<E: AsRef<web_sys::Event> + 'static>(&self, pointed: Pointed) -> Callback<E> {
+        self.point.reform(move |event: E| {
+            event.as_ref().stop_propagation();
+            Some(pointed)
+        })
+    }
+
+    /// A callback that turns to the page as a whole.
+    pub fn ask<E: 'static>(&self, command: Command) -> Callback<E> {
+        self.command.reform(move |_| command.clone())
+    }
+
+    /// How many moves are shown: none while a question waits, because they would answer it.
+    pub fn moves_shown(&self) -> usize {
+        if self.session.is_asked() {
+            0
+        } else {
+            self.session.schedule.0.len()
+        }
     }
 
     /// A message.

@@ -20,7 +20,7 @@ struct Scene {
     shows: &'static str,
 }
 
-const SCENES: [Scene; 13] = [
+const SCENES: [Scene; 15] = [
     Scene {
         name: "opening, searched",
         address: "",
@@ -44,6 +44,18 @@ const SCENES: [Scene; 13] = [
         address: "?lesson=same-event-twice",
         clicks: &["[data-testid=answer-1]"],
         shows: "[data-testid=answered]",
+    },
+    Scene {
+        name: "shown to a room",
+        address: "?present=1&lang=zh-CN",
+        clicks: &[],
+        shows: ".lab--presents",
+    },
+    Scene {
+        name: "one design alone, with its relay",
+        address: "?left=outbox&seq=s1:P4.R2&compare=off",
+        clicks: &[],
+        shows: "#line-left-relay-2",
     },
     Scene {
         name: "puzzle",
@@ -166,7 +178,7 @@ fn a_page_that_cannot_start_has_no_barrier() {
 #[test]
 fn a_barrier_is_found() {
     let page = lab::open("");
-    page.eval("document.querySelector('[data-testid=theme]').replaceChildren()");
+    page.eval("document.querySelector('[data-testid=share]').replaceChildren()");
     page.eval("document.querySelector('h1').style.color = 'rgb(220, 220, 220)'");
     let found = page.barriers();
     for rule in ["button-name: ", "color-contrast: "] {

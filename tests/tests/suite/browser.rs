@@ -310,6 +310,8 @@ fn a_bad_link_is_answered_in_words_and_loses_nothing_else() {
             .map(|notice| notice.as_str().unwrap_or_default().to_owned())
             .collect::<Vec<_>>()
     };
+    let unfold = |page: &Page| page.click("[data-testid=bad-link-more] summary");
+    unfold(&page);
     let english = notices(&page);
     assert_eq!(english.len(), 4, "{english:?}");
     assert!(english[0].contains("nonsense"), "{english:?}");
@@ -326,6 +328,7 @@ fn a_bad_link_is_answered_in_words_and_loses_nothing_else() {
 
     page.visit(&format!("{bad}&lang=zh"));
     wait_running(&page);
+    unfold(&page);
     let chinese = notices(&page);
     assert_eq!(chinese.len(), 4, "{chinese:?}");
     assert!(
@@ -482,5 +485,16 @@ fn the_keys_go_on_working_after_a_button_that_goes_away() {
     wait_row(&page, 9);
     page.key("ArrowLeft");
     wait_row(&page, 8);
+    assert_sound(&page);
+}
+
+/// Nor may a button that can be pressed no more.
+#[test]
+fn the_keys_go_on_working_after_a_button_that_has_led_to_its_end() {
+    let page = open("?seq=s1:dA.A&at=1");
+    page.click(&called("run-back"));
+    wait_row(&page, 0);
+    page.key("ArrowRight");
+    wait_row(&page, 1);
     assert_sound(&page);
 }

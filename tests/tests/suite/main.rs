@@ -11,3 +11,4 @@ mod offline;
 mod papers;
 mod search;
 mod tidy;
+mod timeline;

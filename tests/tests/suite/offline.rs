@@ -97,10 +97,10 @@ fn after_it_has_loaded_the_page_asks_nobody_for_anything() {
     page.choose("[data-testid=export-format]", "svg");
     page.choose("[data-testid=lesson]", "two-versions");
     page.click("[data-testid=answer-skip]");
-    page.click("[data-testid=theme]");
+    page.choose("[data-testid=theme]", "dark");
     page.click("[data-testid=language]");
     page.wait_text("h1", "投递两次");
-    page.wait_text(SEARCH_RIGHT, "种交错都成立");
+    page.wait_text(SEARCH_RIGHT, "只有一种交错，它成立");
     assert_eq!(page.take_requests(), [""; 0]);
     let elsewhere = page.eval(
         "performance.getEntriesByType('resource').map(e => e.name).filter(name => \

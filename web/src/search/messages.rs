@@ -154,7 +154,7 @@ pub enum Answer {
 }
 
 /// What a search found. Counts are text, for they may be larger than a number of JavaScript.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
     /// Whether every schedule was tried.
     pub exhausted: bool,

@@ -65,6 +65,16 @@ pub struct Searches {
 }
 
 impl Searches {
+    /// Searches of both sides that have come this far.
+    #[cfg(test)]
+    pub fn at(stands: [Stand; 2]) -> Self {
+        let mut searches = Searches::default();
+        for (known, stand) in searches.slots.iter_mut().zip(stands) {
+            known.stand = stand;
+        }
+        searches
+    }
+
     /// One side.
     pub fn side(&self, side: Side) -> &Known {
         &self.slots[side as usize]

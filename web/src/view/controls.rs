@@ -4,9 +4,10 @@ use deliver_twice_core::broker::WorkerId;
 use deliver_twice_core::schedule::Step;
 use yew::prelude::*;
 
-use super::{View, verdict, worker_class};
+use super::{View, minimap, verdict, worker_class};
 use crate::keys;
 use crate::session::{Action, Side};
+use crate::waypoints;
 use crate::words;
 
 /// The controls.
@@ -31,7 +32,10 @@ pub fn show(view: &View<'_>) -> Html {
                 { travel(view, "control.forward", "▶", "→", keys::forward(session, view.run), "primary") }
                 { travel(view, "control.last", "▶|", "End", Some(Action::GoTo(session.schedule.0.len())), "more") }
                 { play(view) }
+                { travel(view, "control.decision-before", "◀◇", "[", decision_before(view), "more") }
+                { travel(view, "control.decision-after", "◇▶", "]", decision_after(view), "more") }
             </div>
+            { minimap::show(view) }
             <div class="controls__steps" data-testid="steps">
                 { for deliveries.into_iter().map(|step| button(view, step, key_of(view, step))) }
                 { for faults.into_iter().map(|step| button(view, step, key_of(view, step))) }
@@ -55,6 +59,14 @@ pub fn show(view: &View<'_>) -> Html {
 
 fn back(view: &View<'_>) -> Option<Action> {
     view.session.cursor.checked_sub(1).map(Action::GoTo)
+}
+
+fn decision_before(view: &View<'_>) -> Option<Action> {
+    waypoints::decision_before(view.session, view.run).map(Action::GoTo)
+}
+
+fn decision_after(view: &View<'_>) -> Option<Action> {
+    waypoints::decision_after(view.session, view.run).map(Action::GoTo)
 }
 
 /// A button that moves along the run.
@@ -173,6 +185,7 @@ fn branches(view: &View<'_>) -> Vec<Html> {
             <button class="branch" {title} onclick={view.on(Action::TakeBranch(index))}
                 data-testid={format!("branch-{number}")}>
                 { "↳ " }{ view.messages.fill("control.branch", &[("number", &number)]) }
+                if view.session.presents { <code>{ format!(" {schedule}") }</code> }
             </button>
         }
     };

@@ -1,11 +1,11 @@
-//! The statement of the shown step in full, with its values, SQLite's answer and its locks.
+//! The statements of each design, and of the shown step the values, SQLite's answer and the locks.
 
 use deliver_twice_core::run::Moved;
 use deliver_twice_core::sql::{Answer, Refusal};
 use deliver_twice_core::system::{Action, Change, Statement};
 use yew::prelude::*;
 
-use super::{View, side_class};
+use super::{View, side_class, statements};
 use crate::session::Side;
 use crate::words;
 
@@ -29,7 +29,8 @@ fn panel(view: &View<'_>, side: Side) -> Html {
                 { view.say("detail") }
                 <small>{ view.messages.fill("tables.after", &[("step", &view.session.cursor.to_string())]) }</small>
             </h4>
-            { for change.and_then(statement).map(sql) }
+            { statements::list(view, side) }
+            { for change.and_then(|change| written_out(view, side, change)) }
             if change.and_then(statement).is_none() {
                 <p class="faint">{ nothing_run(view, side) }</p>
             }
@@ -57,10 +58,13 @@ fn statement(change: &Change) -> Option<&Statement> {
     }
 }
 
-fn sql(statement: &Statement) -> Html {
-    html! {
+/// The statement of a step with its values. The text is left out where the list above has it.
+fn written_out(view: &View<'_>, side: Side, change: &Change) -> Option<Html> {
+    let statement = statement(change)?;
+    let is_listed = view.run.side(side).line(view.session.cursor).is_some();
+    Some(html! {
         <>
-            <pre><code>{ statement.sql }</code></pre>
+            if !is_listed { <pre><code>{ statement.sql }</code></pre> }
             if !statement.values.is_empty() {
                 <dl class="values">
                     { for words::with_values(statement).into_iter().map(|(name, value)| html! {
@@ -69,7 +73,7 @@ fn sql(statement: &Statement) -> Html {
                 </dl>
             }
         </>
-    }
+    })
 }
 
 fn answer(view: &View<'_>, change: &Change) -> Option<Html> {

@@ -1,10 +1,10 @@
 //! The name of the page, and what concerns the page as a whole.
 
-use gloo::utils::{document_element, window};
 use yew::prelude::*;
 
-use super::{View, copy};
-use crate::session::Action;
+use super::{Select, View};
+use crate::keys::Command;
+use crate::session::{Action, Theme};
 
 /// The header.
 pub fn show(view: &View<'_>) -> Html {
@@ -19,17 +19,14 @@ pub fn show(view: &View<'_>) -> Html {
                     title={view.say("page.language.label").to_owned()}
                     data-testid="language"
                 >{ view.say("page.language") }</button>
-                <Theme
-                    label={view.say("page.theme").to_owned()}
-                    names={["auto", "light", "dark"].map(|name| {
-                        view.messages.get(theme_key(name)).to_owned()
-                    })}
-                />
-                <CopyLink
-                    label={view.say("page.share").to_owned()}
-                    done={view.say("page.shared").to_owned()}
-                    failed={view.say("page.share.failed").to_owned()}
-                />
+                { theme(view) }
+                <button
+                    onclick={view.ask(Command::CopyLink)} aria-live="polite" data-testid="share"
+                >{ share(view) }<kbd>{ "S" }</kbd></button>
+                <button
+                    aria-pressed={view.session.presents.to_string()}
+                    onclick={view.on(Action::Present(!view.session.presents))} data-testid="present"
+                >{ view.say("page.present") }<kbd>{ "F" }</kbd></button>
                 <button class="for-keyboards" onclick={view.on(Action::ShowKeys(!view.session.shows_keys))}>
                     { view.say("page.keys") }<kbd>{ "?" }</kbd>
                 </button>
@@ -38,63 +35,38 @@ pub fn show(view: &View<'_>) -> Html {
     }
 }
 
-fn theme_key(name: &str) -> &'static str {
-    match name {
-        "light" => "page.theme.light",
-        "dark" => "page.theme.dark",
-        _ => "page.theme.auto",
-    }
-}
-
-#[derive(Properties, PartialEq)]
-struct ThemeProps {
-    label: String,
-    names: [String; 3],
-}
-
 /// Light, dark, or what the visitor's system prefers.
-#[component]
-fn Theme(props: &ThemeProps) -> Html {
-    let index = use_state(|| 0_usize);
-    let onclick = {
-        let index = index.clone();
-        Callback::from(move |_: MouseEvent| {
-            let next = (*index + 1) % 3;
-            let theme = ["auto", "light", "dark"][next];
-            let _ = document_element().set_attribute("data-theme", theme);
-            index.set(next);
-        })
+fn theme(view: &View<'_>) -> Html {
+    let words = |theme: Theme| match theme {
+        Theme::Auto => view.say("page.theme.auto"),
+        Theme::Light => view.say("page.theme.light"),
+        Theme::Dark => view.say("page.theme.dark"),
     };
-    html! {
-        <button {onclick} data-testid="theme">
-            { format!("{}: {}", props.label, props.names[*index]) }
-        </button>
+    let act = view.act.clone();
+    Select {
+        label: view.say("page.theme").to_owned(),
+        testid: "theme".to_owned(),
+        options: Theme::ALL
+            .iter()
+            .map(|theme| (theme.as_str(), words(*theme)))
+            .collect(),
+        current: view.session.theme.as_str(),
+        class: "select--theme",
     }
+    .show(move |name| {
+        let chosen = Theme::named(name);
+        if let Some(theme) = chosen {
+            act.emit(Action::SetTheme(theme));
+        }
+        chosen.is_some()
+    })
 }
 
-#[derive(Properties, PartialEq)]
-struct CopyProps {
-    label: String,
-    done: String,
-    failed: String,
-}
-
-/// Copies the address, which always holds what is shown.
-#[component]
-fn CopyLink(props: &CopyProps) -> Html {
-    let outcome = use_state(|| None);
-    let onclick = {
-        let outcome = outcome.clone();
-        Callback::from(move |_: MouseEvent| {
-            let outcome = outcome.clone();
-            let address = window().location().href().unwrap_or_default();
-            copy(address, move |copied| outcome.set(Some(copied)));
-        })
-    };
-    let words = match *outcome {
-        None => &props.label,
-        Some(true) => &props.done,
-        Some(false) => &props.failed,
-    };
-    html! { <button {onclick} aria-live="polite">{ words }</button> }
+/// What the button of the link says: what it does, or what came of it.
+fn share<'a>(view: &'a View<'_>) -> &'a str {
+    match view.copied {
+        None => view.say("page.share"),
+        Some(true) => view.say("page.shared"),
+        Some(false) => view.say("page.share.failed"),
+    }
 }

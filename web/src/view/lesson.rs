@@ -165,20 +165,33 @@ fn truth(view: &View<'_>, lesson: &Lesson) -> Option<u32> {
     }
 }
 
+/// The row that the guess belongs to, as long as the lesson's schedule is shown.
+pub fn guessed_row(view: &View<'_>) -> Option<usize> {
+    let (lesson, guess) = guessed(view)?;
+    Some(match lesson.asks {
+        Asks::Tasks(_) => lesson.schedule.0.len(),
+        Asks::TooLate(_) => guess as usize,
+    })
+}
+
+/// The guess in words.
+pub fn guess_in_words(view: &View<'_>) -> Option<String> {
+    let (lesson, guess) = guessed(view)?;
+    let guess = in_words(view, lesson, guess);
+    Some(view.messages.fill("lesson.guess", &[("guess", &guess)]))
+}
+
+fn guessed(view: &View<'_>) -> Option<(&'static Lesson, u32)> {
+    let (Some(lesson), Guess::Given(guess)) = (view.session.lesson, view.session.guess) else {
+        return None;
+    };
+    (view.session.schedule == lesson.schedule).then_some((lesson, guess))
+}
+
 /// The flag of the guess, if it belongs to this row.
 pub fn flag(view: &View<'_>, number: usize) -> Html {
-    let (Some(lesson), Guess::Given(guess)) = (view.session.lesson, view.session.guess) else {
+    let Some(words) = guess_in_words(view).filter(|_| guessed_row(view) == Some(number)) else {
         return html! {};
     };
-    let is_here = match lesson.asks {
-        Asks::Tasks(_) => number == lesson.schedule.0.len(),
-        Asks::TooLate(_) => number == guess as usize,
-    };
-    if !is_here || view.session.schedule != lesson.schedule {
-        return html! {};
-    }
-    let words = view
-        .messages
-        .fill("lesson.guess", &[("guess", &in_words(view, lesson, guess))]);
     html! { <span class="move__guess" data-testid="guess">{ "⚑ " }{ words }</span> }
 }

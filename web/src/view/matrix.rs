@@ -127,33 +127,25 @@ fn row(view: &View<'_>, design: &'static str, cells: &[Cell]) -> Html {
     }
 }
 
+/// A cell: a click replays its failure, or puts the design under the hazard at the start of a run.
 fn show_cell(view: &View<'_>, cell: &Cell) -> Html {
-    let Some((verdict, schedule)) = cell.counterexamples.first() else {
-        let (key, sign) = match cell.occurs {
-            true => ("matrix.holds", "✓"),
-            false => ("matrix.cannot-occur", "–"),
-        };
-        let schedules = grouped(cell.schedules);
-        let title = view.messages.fill(key, &[("schedules", &schedules)]);
-        return html! {
-            <td class="matrix__fine" title={title.clone()}>
-                <span aria-hidden="true">{ sign }</span><span class="unseen">{ title }</span>
-                { for cell.allowed.iter().map(|noted| note(view, cell, noted)) }
-            </td>
-        };
-    };
-    let action = cell.open(schedule.clone());
-    let act = view.act.clone();
-    let onclick = Callback::from(move |_: MouseEvent| {
-        if let Some(action) = &action {
-            act.emit(action.clone());
+    let failure = cell.counterexamples.first();
+    let schedule = failure.map_or_else(Schedule::default, |(_, schedule)| schedule.clone());
+    let onclick = cell.open(schedule).map(|action| view.on(action));
+    let (class, content, title) = match failure {
+        Some((verdict, _)) => ("matrix__bad", failing(view, cell, *verdict), None),
+        None => {
+            let (sign, title) = passing(view, cell);
+            let content = html! {
+                <><span aria-hidden="true">{ sign }</span><span class="unseen">{ title.clone() }</span></>
+            };
+            ("matrix__fine", content, Some(title))
         }
-    });
+    };
     html! {
-        <td class="matrix__bad">
-            <button {onclick} data-testid={format!("cell-{}-{}", cell.design, cell.hazard)}>
-                { words::verdict_name(view.messages, *verdict) }
-                <small>{ format!("{}/{}", grouped(cell.failing), grouped(cell.schedules)) }</small>
+        <td {class}>
+            <button {onclick} {title} data-testid={format!("cell-{}-{}", cell.design, cell.hazard)}>
+                { content }
             </button>
             { for cell.allowed.iter().map(|noted| note(view, cell, noted)) }
         </td>
@@ -168,6 +160,26 @@ fn note(view: &View<'_>, cell: &Cell, (verdict, schedule): &(Verdict, Schedule))
             { words::verdict_name(view.messages, *verdict) }
         </button>
     }
+}
+
+fn failing(view: &View<'_>, cell: &Cell, verdict: Verdict) -> Html {
+    html! {
+        <>
+            { words::verdict_name(view.messages, verdict) }
+            <small>{ format!("{}/{}", grouped(cell.failing), grouped(cell.schedules)) }</small>
+        </>
+    }
+}
+
+/// The sign of a cell in which nothing fails, and what it means.
+fn passing(view: &View<'_>, cell: &Cell) -> (&'static str, String) {
+    let (sign, key) = match (cell.occurs, cell.schedules) {
+        (true, "1") => ("✓", "matrix.holds.one"),
+        (true, _) => ("✓", "matrix.holds"),
+        (false, _) => ("–", "matrix.cannot-occur"),
+    };
+    let schedules = grouped(cell.schedules);
+    (sign, view.messages.fill(key, &[("schedules", &schedules)]))
 }
 
 /// The key of a hazard's name.
@@ -231,6 +243,7 @@ mod tests {
             for (_, schedule) in cell.counterexamples.iter().chain(&cell.allowed) {
                 assert!(cell.open(schedule.clone()).is_some());
             }
+            assert!(cell.open(Schedule::default()).is_some());
             hazard_key(cell.hazard);
         }
     }

@@ -5,6 +5,7 @@ use deliver_twice_core::scenario::{Number, Provider, Scenario, TaskRow, Ticket};
 use yew::prelude::*;
 
 use super::{Select, View, designs, exercise, is_wide, lesson};
+use crate::keys;
 use crate::session::{Action, Side};
 
 /// The scene.
@@ -45,7 +46,7 @@ pub fn show(view: &View<'_>) -> Html {
             </div>
             <div class="designs">
                 { designs::show(view, Side::Left) }
-                <div class="middle">{ view.say("table.moves") }</div>
+                { middle(view) }
                 { designs::show(view, Side::Right) }
             </div>
         </>
@@ -66,6 +67,19 @@ fn scenario(view: &View<'_>) -> Html {
                 { task(view) }
             </div>
         </details>
+    }
+}
+
+/// What stands between the two designs.
+fn middle(view: &View<'_>) -> Html {
+    html! {
+        <div class="middle">
+            <button
+                class="compare" aria-pressed={view.session.compares.to_string()}
+                onclick={view.on(keys::compare(view.session, true))} data-testid="compare"
+            >{ view.say("control.compare") }<kbd>{ "C" }</kbd></button>
+            <span>{ view.say("table.moves") }</span>
+        </div>
     }
 }
 

@@ -20,7 +20,7 @@ pub fn show(view: &View<'_>) -> Html {
         return html! {};
     }
     html! {
-        <section class="searches" aria-label={view.say("search").to_owned()}>
+        <section class="searches" id="searches" tabindex="-1" aria-label={view.say("search").to_owned()}>
             <h3>{ view.say("search") }</h3>
             if view.session.exercise.is_none() { { bounds(view) } }
             <div class="searches__sides">{ for view.session.sides().iter().map(|side| result(view, *side)) }</div>
@@ -38,9 +38,13 @@ pub fn line(view: &View<'_>, side: Side) -> Html {
             &[("states", &grouped(&states.to_string()))],
         ),
         Stand::Over(findings) => {
+            let is_one = findings.schedules == "1";
             let key = match (findings.exhausted, findings.counterexamples.is_empty()) {
+                (true, true) if is_one => "search.line.holds.one",
                 (true, true) => "search.line.holds",
+                (true, false) if findings.failing == "0" && is_one => "search.on-the-way.one",
                 (true, false) if findings.failing == "0" => "search.on-the-way",
+                (true, false) if is_one => "search.line.breaks.one",
                 (true, false) => "search.line.breaks",
                 (false, true) => "search.line.cut",
                 (false, false) => "search.line.cut-breaks",
@@ -172,9 +176,13 @@ fn result(view: &View<'_>, side: Side) -> Html {
 
 fn over(view: &View<'_>, findings: &Findings) -> Html {
     let broken = !findings.counterexamples.is_empty();
+    let is_one = findings.schedules == "1";
     let key = match (findings.exhausted, broken) {
+        (true, false) if is_one => "search.holds.one",
         (true, false) => "search.holds",
+        (true, true) if findings.failing == "0" && is_one => "search.on-the-way.one",
         (true, true) if findings.failing == "0" => "search.on-the-way",
+        (true, true) if is_one => "search.breaks.one",
         (true, true) => "search.breaks",
         (false, false) => "search.cut",
         (false, true) => "search.cut-breaks",

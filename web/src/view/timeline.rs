@@ -8,25 +8,25 @@ use deliver_twice_core::run::Moved;
 use deliver_twice_core::schedule::Step;
 use deliver_twice_core::sql::Answer;
 use deliver_twice_core::state::State;
-use deliver_twice_core::system;
+use deliver_twice_core::system::{self, worker_of};
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlElement};
 use yew::prelude::*;
 
-use super::{View, chip, hourglass, lesson, search, side_class, worker_class};
+use super::{Pointed, View, chip, hourglass, lesson, search, side_class, statements, worker_class};
 use crate::comparison::SideRun;
 use crate::session::{Action, Side};
 use crate::words;
 
 /// The timeline.
 pub fn show(view: &View<'_>) -> Html {
-    // While a question waits, what comes next is not shown.
-    let moves = if view.session.is_asked() {
-        0
-    } else {
-        view.session.schedule.0.len()
-    };
+    let moves = view.moves_shown();
     let workers = view.session.scenario.workers;
     html! {
-        <div class="timeline" style={format!("--workers:{workers}")} data-testid="timeline">
+        <div
+            class="timeline" style={format!("--workers:{workers}")} onkeydown={walk()}
+            data-testid="timeline"
+        >
             <table>
                 <caption class="unseen">{ view.say("table.caption") }</caption>
                 <colgroup>{ columns(view, Side::Left) }<col class="col-move" />{ columns(view, Side::Right) }</colgroup>
@@ -41,8 +41,42 @@ pub fn show(view: &View<'_>) -> Html {
                 </tbody>
             </table>
             if view.session.schedule.0.is_empty() { <p class="timeline__empty">{ view.say("table.empty") }</p> }
+            { legend(view) }
         </div>
     }
+}
+
+/// What the heads' titles say, for a room and for paper, where nobody can point at them.
+fn legend(view: &View<'_>) -> Html {
+    let columns = in_order(view, Side::Left).filter_map(|column| {
+        let (key, title, _) = words_of(column);
+        (!title.is_empty()).then(|| (view.messages.get(key), view.messages.get(title)))
+    });
+    html! {
+        <dl class="timeline__legend">
+            { for columns.map(|(name, title)| html! { <div><dt>{ name.to_owned() }</dt><dd>{ title.to_owned() }</dd></div> }) }
+        </dl>
+    }
+}
+
+/// The arrows up and down walk from row to row, once the keyboard is in the timeline.
+fn walk() -> Callback<KeyboardEvent> {
+    Callback::from(|event: KeyboardEvent| {
+        let row = event
+            .target_dyn_into::<Element>()
+            .and_then(|target| target.closest("tbody tr").ok().flatten());
+        let next = row.and_then(|row| match event.key().as_str() {
+            "ArrowUp" => row.previous_element_sibling(),
+            "ArrowDown" => row.next_element_sibling(),
+            _ => None,
+        });
+        let button = next.and_then(|row| row.query_selector(".move__number").ok().flatten());
+        if let Some(button) = button.and_then(|button| button.dyn_into::<HtmlElement>().ok()) {
+            event.prevent_default();
+            // Focus is refused only by what is not on the page any more.
+            let _ = button.focus();
+        }
+    })
 }
 
 /// The columns of a side, from the outside in; the right side mirrors the left.
@@ -88,16 +122,21 @@ fn columns(view: &View<'_>, side: Side) -> Html {
         .collect()
 }
 
+/// The keys of a column's name and of what it says at length, and its class.
+fn words_of(column: Column) -> (&'static str, &'static str, &'static str) {
+    match column {
+        Column::Sql => ("table.sql", "", "sql"),
+        Column::Share => ("table.share", "table.share.title", "number share"),
+        Column::Queue => ("table.queue", "table.queue.title", "number queue"),
+        Column::Receipts => ("table.receipts", "table.receipts.title", "number"),
+        Column::Tasks => ("table.tasks", "table.tasks.title", "number"),
+        Column::Locks => ("table.locks", "table.locks.title", "locks"),
+    }
+}
+
 fn heads(view: &View<'_>, side: Side) -> Html {
     let head = |column| {
-        let (key, title, class) = match column {
-            Column::Sql => ("table.sql", "", "sql"),
-            Column::Share => ("table.share", "table.share.title", "number share"),
-            Column::Queue => ("table.queue", "table.queue.title", "number queue"),
-            Column::Receipts => ("table.receipts", "table.receipts.title", "number"),
-            Column::Tasks => ("table.tasks", "table.tasks.title", "number"),
-            Column::Locks => ("table.locks", "table.locks.title", "locks"),
-        };
+        let (key, title, class) = words_of(column);
         let brief = match column {
             Column::Receipts => view.say("table.receipts.brief"),
             Column::Locks => view.say("table.locks.brief"),
@@ -125,6 +164,8 @@ fn row(view: &View<'_>, number: usize) -> Html {
         (number > cursor).then_some("row--after"),
         breaks[0].then_some("row--breaks-left"),
         breaks[1].then_some("row--breaks-right"),
+        is_lit(view, Side::Left, number).then_some("row--lit-left"),
+        is_lit(view, Side::Right, number).then_some("row--lit-right"),
     );
     html! {
         <tr
@@ -132,6 +173,8 @@ fn row(view: &View<'_>, number: usize) -> Html {
             {class}
             aria-current={is_now.then_some("step")}
             onclick={view.on(Action::GoTo(number))}
+            onmouseover={view.point(Pointed::Row(number))}
+            onfocusin={view.point(Pointed::Row(number))}
             data-testid={format!("row-{number}")}
         >
             { cells(view, Side::Left, number) }
@@ -139,6 +182,24 @@ fn row(view: &View<'_>, number: usize) -> Html {
             { cells(view, Side::Right, number) }
         </tr>
     }
+}
+
+/// Whether a row ran the statement that the pointer or the keyboard is at.
+fn is_lit(view: &View<'_>, side: Side, number: usize) -> bool {
+    let Some(Pointed::Line(lit)) = view.pointed else {
+        return false;
+    };
+    lit.side == side && view.run.side(side).line(number) == Some(lit.line)
+}
+
+/// The ids of the statements that a row ran, for a screen reader to read.
+fn statements_of(view: &View<'_>, number: usize) -> Option<String> {
+    let ran = Side::BOTH.into_iter().filter_map(|side| {
+        let line = view.run.side(side).line(number)?;
+        Some(statements::id(side, line))
+    });
+    let ids = ran.collect::<Vec<_>>().join(" ");
+    (!ids.is_empty()).then_some(ids)
 }
 
 fn middle(view: &View<'_>, number: usize) -> Html {
@@ -152,7 +213,8 @@ fn middle(view: &View<'_>, number: usize) -> Html {
         <th scope="row" class="move">
             <span class="move__line">
                 <button
-                    class="move__number" tabindex="-1" aria-label={jump}
+                    class="move__number" aria-label={jump} aria-describedby={statements_of(view, number)}
+                    tabindex={if number == view.session.cursor { "0" } else { "-1" }}
                     onclick={view.on(Action::GoTo(number))}
                 >{ number }</button>
                 if let Some(step) = step {
@@ -170,8 +232,9 @@ fn middle(view: &View<'_>, number: usize) -> Html {
     }
 }
 
-fn who(step: Step) -> Html {
-    let sign = match step {
+/// The sign of a step; none for a worker's own, which its letter stands for.
+pub fn sign(step: Step) -> &'static str {
+    match step {
         Step::Deliver(_) | Step::PublishAgain(_) => "✉",
         Step::Crash(_) => "✕",
         Step::LoseAck(_)
@@ -184,7 +247,11 @@ fn who(step: Step) -> Html {
         Step::GiveUp(_) => "↩",
         Step::AddTicket => "+",
         Step::Work(_) => "",
-    };
+    }
+}
+
+fn who(step: Step) -> Html {
+    let sign = sign(step);
     html! {
         <>
             if !sign.is_empty() { <span class="who w-q" aria-hidden="true">{ sign }</span> }
@@ -387,7 +454,33 @@ fn lock_cell(view: &View<'_>, run: &SideRun, class: &'static str, number: usize)
     };
     html! {
         <td class={classes!("locks", class)}>
-            <span class="locks__bars">{ for run.state(number).workers().map(|(worker, _)| bar(worker)) }</span>
+            <span class="locks__bars">
+                { for run.state(number).workers().map(|(worker, _)| bar(worker)) }
+                { for links(run, number) }
+            </span>
         </td>
     }
+}
+
+/// A dotted line from the bar of each worker that waits to the bar of each worker it waits for.
+fn links(run: &SideRun, number: usize) -> Vec<Html> {
+    let Some(frame) = run.frame(number) else {
+        return vec![];
+    };
+    let place = |worker| frame.state.place_of(worker);
+    let pairs = frame.state.workers().flat_map(|(waiter, _)| {
+        let holders = frame.waits_of(waiter).iter();
+        let holders = holders.filter_map(|holder| place(worker_of(*holder)?));
+        holders.filter_map(move |holder| Some((place(waiter)?, holder)))
+    });
+    let link = |(waiter, holder): (usize, usize)| {
+        let (from, to) = (waiter.min(holder), waiter.max(holder));
+        let class = if holder < waiter {
+            "lock__link lock__link--back"
+        } else {
+            "lock__link"
+        };
+        html! { <i {class} style={format!("--from:{from};--to:{to}")} aria-hidden="true" /> }
+    };
+    pairs.map(link).collect()
 }

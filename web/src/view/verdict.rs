@@ -6,7 +6,9 @@ use yew::prelude::*;
 
 use super::{View, exercise, search, side_class};
 use crate::comparison::{Finding, SideRun};
-use crate::session::Side;
+use crate::keys::Command;
+use crate::session::{Action, Side};
+use crate::waypoints;
 use crate::words;
 
 /// Both verdicts, and the sentence that a screen reader speaks.
@@ -15,11 +17,31 @@ pub fn show(view: &View<'_>) -> Html {
         <>
             <div class="verdicts">
                 { panel(view, Side::Left) }
-                <div class="middle" />
+                { every_run(view) }
                 { panel(view, Side::Right) }
             </div>
             <p class="unseen" role="status" data-testid="spoken">{ spoken(view) }</p>
         </>
+    }
+}
+
+/// What leads from this run to every run.
+fn every_run(view: &View<'_>) -> Html {
+    let keeps_back = view.keeps_back();
+    let next = waypoints::next_counterexample(view.session, view.searches);
+    let next = next.filter(|_| !keeps_back);
+    let is_known = next.is_some();
+    let replay = next.map(|next| view.on(Action::Replay(next)));
+    html! {
+        <div class="middle">
+            <button
+                disabled={keeps_back} onclick={view.ask(Command::ShowSearch)}
+                data-testid="explore"
+            >{ view.say("search") }<kbd>{ "E" }</kbd></button>
+            <button disabled={!is_known} onclick={replay} data-testid="next-counterexample">
+                { view.say("control.counterexample") }<kbd>{ "V" }</kbd>
+            </button>
+        </div>
     }
 }
 
