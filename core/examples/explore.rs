@@ -10,28 +10,72 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use deliver_twice_core::design::Design;
-use deliver_twice_core::explore::{Coverage, Exploration, Report};
-use deliver_twice_core::scenario::{Bounds, Scenario, TaskRow, Ticket};
+use deliver_twice_core::design::{Chapter, Design, Outside};
+use deliver_twice_core::explore::{Counterexample, Coverage, Exploration, Report};
+use deliver_twice_core::property::Verdict;
+use deliver_twice_core::scenario::{Bounds, CrashAt, Provider, Scenario, TaskRow, Ticket};
 use serde_json::{Value, json};
 
+/// The first lines of the help. A line for each number of the scenario and of the bounds goes between.
 const USAGE: &str = "\
 Tries every schedule of a design within bounds.
 
-  --design NAME          a preset, or six choices joined by dots        (needed)
-  --deliveries N         copies of each event, 1 to 3                   (2)
-  --workers N            1 to 3                                         (2)
-  --effects N            effects of each event, 1 to 3                  (1)
-  --versions N           versions of the ticket, 1 or 2                 (1)
+  --design NAME          a preset, or its choices joined by dots        (needed)
   --ticket WORD          present or missing                             (present)
   --task WORD            sound, unknown-status, no-tenant or second-escalation (sound)
-  --crashes N            workers that crash, 0 to 2                     (1)
-  --lost-acks N          acks that get lost, 0 to 2                     (0)
-  --lost-replies N       replies to a commit that get lost, 0 to 2      (0)
-  --published-again N    events published once more, 0 to 1             (0)
-  --given-up N           waits that a worker gives up, 0 to 2           (0)
+  --provider WORD        honours-keys or ignores-keys                   (honours-keys)
+  --crash-at WORD        any-moment, before-ack or between-commits      (any-moment)
   --states-max N         states to visit before the search is cut       (1000000)
-  --format WORD          table or json                                  (table)";
+  --format WORD          table or json                                  (table)
+";
+
+/// What each number of the scenario and of the bounds counts.
+const COUNTED: [(&str, &str); 16] = [
+    ("deliveries", "copies of each event"),
+    ("workers", "consumers"),
+    ("effects", "effects of each event"),
+    ("versions", "versions of the ticket, or tickets to write"),
+    ("relays", "relays of an outbox"),
+    ("senders", "senders of pending rows"),
+    ("crashes", "workers that crash"),
+    ("lost-acks", "acks that get lost"),
+    ("lost-replies", "replies to a commit that get lost"),
+    ("published-again", "events published once more"),
+    ("given-up", "waits that a worker gives up"),
+    ("overruns", "leases that expire at work"),
+    ("nacks", "messages that the broker refuses"),
+    ("returns", "messages that the broker returns"),
+    ("lost-confirms", "confirms that get lost"),
+    ("lost-answers", "answers of the provider that get lost"),
+];
+
+/// What is searched where nothing else is asked for.
+const USUAL: (Scenario, Bounds) = (
+    Scenario::USUAL,
+    Bounds {
+        crashes: 1,
+        ..Bounds::NONE
+    },
+);
+
+fn usage() -> String {
+    let (scenario, bounds) = USUAL;
+    let line = |name: &str, min: u8, max: u8, usual: u8| {
+        let counted = COUNTED.iter().find(|(known, _)| *known == name);
+        let (_, counted) = counted.expect("every number has words");
+        let option = format!("--{name} N");
+        let words = format!("{counted}, {min} to {max}");
+        format!("  {option:22} {words:46} ({usual})\n")
+    };
+    let of_scenario = Scenario::NUMBERS
+        .iter()
+        .map(|number| line(number.name, number.min, number.max, number.of(scenario)));
+    let of_bounds = Bounds::NUMBERS
+        .iter()
+        .map(|number| line(number.name, number.min, number.max, number.of(bounds)));
+    let numbers: String = of_scenario.chain(of_bounds).collect();
+    format!("{USAGE}{numbers}")
+}
 
 /// What was asked for.
 struct Request {
@@ -54,13 +98,13 @@ fn main() -> ExitCode {
         .iter()
         .any(|argument| argument == "--help" || argument == "-h")
     {
-        println!("{USAGE}");
+        print!("{}", usage());
         return ExitCode::SUCCESS;
     }
     let request = match read(&arguments) {
         Ok(request) => request,
         Err(why) => {
-            eprintln!("explore: {why}\n\n{USAGE}");
+            eprint!("explore: {why}\n\n{}", usage());
             return ExitCode::from(2);
         }
     };
@@ -75,11 +119,7 @@ fn main() -> ExitCode {
 
 fn read(arguments: &[String]) -> Result<Request, String> {
     let mut design = None;
-    let mut scenario = Scenario::default();
-    let mut bounds = Bounds {
-        crashes: 1,
-        ..Bounds::NONE
-    };
+    let (mut scenario, mut bounds) = USUAL;
     let mut states_max = Exploration::STATES_MAX;
     let mut format = Format::Table;
     let mut words = arguments.iter();
@@ -94,7 +134,6 @@ fn read(arguments: &[String]) -> Result<Request, String> {
                 .filter(|number| (min..=max).contains(number));
             number.ok_or_else(|| format!("`{name}` is `{value}`; expected {min} to {max}"))
         };
-        let small = |min: u8, max: u8| number(min.into(), max.into()).map(|number| number as u8);
         let one_of = |choices: &str| format!("`{name}` is `{value}`; expected one of {choices}");
         match name.as_str() {
             "--design" => {
@@ -104,26 +143,22 @@ fn read(arguments: &[String]) -> Result<Request, String> {
                         .map_err(|e: deliver_twice_core::Error| e.to_string())?,
                 );
             }
-            "--deliveries" => scenario.deliveries = small(1, Scenario::DELIVERIES_MAX)?,
-            "--workers" => scenario.workers = small(1, Scenario::WORKERS_MAX)?,
-            "--effects" => scenario.effects = small(1, 3)?,
-            "--versions" => scenario.versions = small(1, Scenario::VERSIONS_MAX)?,
             "--ticket" => {
-                scenario.ticket = match value.as_str() {
-                    "present" => Ticket::Present,
-                    "missing" => Ticket::Missing,
-                    _ => return Err(one_of("present, missing")),
-                };
+                let names = Ticket::ALL.map(Ticket::as_str).join(", ");
+                scenario.ticket = Ticket::named(value).ok_or_else(|| one_of(&names))?;
             }
             "--task" => {
                 let names = TaskRow::ALL.map(TaskRow::as_str).join(", ");
                 scenario.task = TaskRow::named(value).ok_or_else(|| one_of(&names))?;
             }
-            "--crashes" => bounds.crashes = small(0, Bounds::MOST.crashes)?,
-            "--lost-acks" => bounds.lost_acks = small(0, Bounds::MOST.lost_acks)?,
-            "--lost-replies" => bounds.lost_replies = small(0, Bounds::MOST.lost_replies)?,
-            "--published-again" => bounds.published_again = small(0, Bounds::MOST.published_again)?,
-            "--given-up" => bounds.given_up = small(0, Bounds::MOST.given_up)?,
+            "--provider" => {
+                let names = Provider::ALL.map(Provider::as_str).join(", ");
+                scenario.provider = Provider::named(value).ok_or_else(|| one_of(&names))?;
+            }
+            "--crash-at" => {
+                let names = CrashAt::ALL.map(CrashAt::as_str).join(", ");
+                bounds.crash_at = CrashAt::named(value).ok_or_else(|| one_of(&names))?;
+            }
             "--states-max" => states_max = number(1, u64::from(u32::MAX))?,
             "--format" => {
                 format = match value.as_str() {
@@ -132,7 +167,22 @@ fn read(arguments: &[String]) -> Result<Request, String> {
                     _ => return Err(one_of("table, json")),
                 };
             }
-            _ => return Err(format!("`{name}` is unknown")),
+            other => {
+                let other = other.strip_prefix("--").unwrap_or(other);
+                let of_scenario = Scenario::NUMBERS.iter().find(|n| n.name == other);
+                let of_bounds = Bounds::NUMBERS.iter().find(|n| n.name == other);
+                match (of_scenario, of_bounds) {
+                    (Some(n), _) => {
+                        let value = number(n.min.into(), n.max.into())?;
+                        scenario = n.set(scenario, value as u8);
+                    }
+                    (_, Some(n)) => {
+                        let value = number(n.min.into(), n.max.into())?;
+                        bounds = n.set(bounds, value as u8);
+                    }
+                    _ => return Err(format!("`{name}` is unknown")),
+                }
+            }
         }
     }
     let design = design.ok_or("`--design` is needed")?;
@@ -157,7 +207,7 @@ fn explore(request: &Request) -> deliver_twice_core::Result<ExitCode> {
     exploration.run()?;
     let report = exploration.report();
     let mut sentences = vec![];
-    for found in &report.counterexamples {
+    for found in told(&report) {
         let sentence = exploration.sentence(found.verdict, &found.schedule)?;
         sentences.push(sentence.unwrap_or_default());
     }
@@ -174,7 +224,7 @@ fn explore(request: &Request) -> deliver_twice_core::Result<ExitCode> {
     })
 }
 
-/// The report for people.
+/// The report for people. Of what the chapter of the consumer does without, it tells what was asked for.
 fn as_table(request: &Request, report: &Report, sentences: &[String]) -> String {
     let Request {
         design,
@@ -183,49 +233,90 @@ fn as_table(request: &Request, report: &Report, sentences: &[String]) -> String 
         states_max,
         ..
     } = request;
-    let Scenario {
-        deliveries,
-        workers,
-        effects,
-        versions,
-        task,
-        ..
-    } = scenario;
-    let Bounds {
-        crashes,
-        lost_acks,
-        lost_replies,
-        published_again,
-        given_up,
-        ..
-    } = bounds;
-    let (ticket, task) = (ticket_name(scenario), task.as_str());
+    let is_told = |name: &str, number: u8, usual: u8| {
+        design.chapter() != Chapter::Consumer || !AROUND.contains(&name) || number != usual
+    };
+    let counted = |name: &str, number: u8| format!("{} {number}", name.replace('-', " "));
+    let mut of_scenario: Vec<String> = Scenario::NUMBERS
+        .iter()
+        .filter(|n| is_told(n.name, n.of(*scenario), n.of(USUAL.0)))
+        .map(|n| counted(n.name, n.of(*scenario)))
+        .collect();
+    of_scenario.push(format!("ticket {}", scenario.ticket.as_str()));
+    of_scenario.push(format!("task {}", scenario.task.as_str()));
+    if scenario.provider != USUAL.0.provider {
+        of_scenario.push(format!("provider {}", scenario.provider.as_str()));
+    }
+    let mut of_bounds: Vec<String> = Bounds::NUMBERS
+        .iter()
+        .filter(|n| is_told(n.name, n.of(*bounds), n.of(USUAL.1)))
+        .map(|n| counted(n.name, n.of(*bounds)))
+        .collect();
+    if bounds.crash_at != CrashAt::AnyMoment {
+        of_bounds.push(format!("crash at {}", bounds.crash_at.as_str()));
+    }
+    of_bounds.push(format!("states {states_max}"));
     let mut text = format!(
         "design     {design}\n\
-         scenario   deliveries {deliveries}, workers {workers}, effects {effects}, \
-         versions {versions}, ticket {ticket}, task {task}\n\
-         bounds     crashes {crashes}, lost acks {lost_acks}, lost replies {lost_replies}, \
-         published again {published_again}, given up {given_up}, states {states_max}\n\
+         scenario   {}\n\
+         bounds     {}\n\
          result     {}\n\
          states     {}\n",
+        of_scenario.join(", "),
+        of_bounds.join(", "),
         report.in_words(),
         report.states,
     );
-    for count in &report.verdicts {
-        text += &format!("{:16}{:>12}\n", count.verdict.as_str(), count.schedules);
+    for count in report
+        .verdicts
+        .iter()
+        .filter(|count| can_be(*design, count.verdict))
+    {
+        text += &format!("{:20}{:>8}\n", count.verdict.as_str(), count.schedules);
     }
-    for (found, sentence) in report.counterexamples.iter().zip(sentences) {
+    for (found, sentence) in told(report).zip(sentences) {
         let (steps, switches) = (found.schedule.0.len(), found.schedule.switches());
-        text += &format!("\n{}: steps {steps}, switches {switches}\n", found.verdict);
+        let allowed = if found.verdict.is_allowed() {
+            ", allowed"
+        } else {
+            ""
+        };
+        text += &format!(
+            "\n{}{allowed}: steps {steps}, switches {switches}\n",
+            found.verdict
+        );
         text += &format!("  {}\n  {sentence}.\n", found.schedule);
     }
     text
 }
 
-fn ticket_name(scenario: &Scenario) -> &'static str {
-    match scenario.ticket {
-        Ticket::Present => "present",
-        Ticket::Missing => "missing",
+/// The numbers that mean nothing to a consumer alone.
+const AROUND: [&str; 7] = [
+    "relays",
+    "senders",
+    "overruns",
+    "nacks",
+    "returns",
+    "lost-confirms",
+    "lost-answers",
+];
+
+/// What was found: what breaks, and behind it what is allowed.
+fn told(report: &Report) -> impl Iterator<Item = &Counterexample> {
+    report.counterexamples.iter().chain(&report.allowed)
+}
+
+/// Whether a verdict is about something that this design has.
+fn can_be(design: Design, verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::GhostEvent | Verdict::LostEvent | Verdict::DoubledPublication => {
+            design.has_producer()
+        }
+        Verdict::FalsePublished | Verdict::StuckRow | Verdict::StaleWrite => design.has_outbox(),
+        Verdict::SentTwice | Verdict::NeverSent | Verdict::SentInVain => {
+            design.outside != Outside::None
+        }
+        _ => true,
     }
 }
 
@@ -246,19 +337,30 @@ fn as_json(request: &Request, report: &Report, sentences: &[String]) -> Value {
             )
         })
         .collect();
-    let counterexamples = report
-        .counterexamples
-        .iter()
-        .zip(sentences)
-        .map(|(found, sentence)| {
-            json!({
-                "verdict": found.verdict.as_str(),
-                "schedule": found.schedule.to_string(),
-                "steps": found.schedule.0.len(),
-                "switches": found.schedule.switches(),
-                "sentence": sentence,
-            })
-        });
+    let mut found = told(report).zip(sentences).map(|(found, sentence)| {
+        json!({
+            "verdict": found.verdict.as_str(),
+            "schedule": found.schedule.to_string(),
+            "steps": found.schedule.0.len(),
+            "switches": found.schedule.switches(),
+            "sentence": sentence,
+        })
+    });
+    let counterexamples: Vec<Value> = found.by_ref().take(report.counterexamples.len()).collect();
+    let allowed: Vec<Value> = found.collect();
+    let numbers = Scenario::NUMBERS.iter().map(|n| (n.name, n.of(*scenario)));
+    let numbers = numbers.chain(Bounds::NUMBERS.iter().map(|n| (n.name, n.of(*bounds))));
+    let numbers = numbers.map(|(name, number)| (name.replace('-', "_"), json!(number)));
+    let mut within: serde_json::Map<String, Value> = numbers.collect();
+    for (name, word) in [
+        ("ticket", scenario.ticket.as_str()),
+        ("task", scenario.task.as_str()),
+        ("provider", scenario.provider.as_str()),
+        ("crash_at", bounds.crash_at.as_str()),
+    ] {
+        within.insert(name.to_owned(), json!(word));
+    }
+    within.insert("states_max".to_owned(), json!(request.states_max));
     let (coverage, unexplored) = match report.coverage {
         Coverage::Exhausted => ("exhausted", 0),
         Coverage::Running { unexplored } => ("running", unexplored),
@@ -266,27 +368,15 @@ fn as_json(request: &Request, report: &Report, sentences: &[String]) -> Value {
     };
     json!({
         "design": design.to_string(),
-        "bounds": {
-            "deliveries": scenario.deliveries,
-            "workers": scenario.workers,
-            "effects": scenario.effects,
-            "versions": scenario.versions,
-            "ticket": ticket_name(scenario),
-            "task": scenario.task.as_str(),
-            "crashes": bounds.crashes,
-            "lost_acks": bounds.lost_acks,
-            "lost_replies": bounds.lost_replies,
-            "published_again": bounds.published_again,
-            "given_up": bounds.given_up,
-            "states_max": request.states_max,
-        },
+        "bounds": within,
         "coverage": coverage,
         "unexplored": unexplored,
         "schedules": report.schedules.to_string(),
         "failing": report.failing.to_string(),
         "states": report.states,
         "verdicts": verdicts,
-        "counterexamples": counterexamples.collect::<Vec<_>>(),
+        "counterexamples": counterexamples,
+        "allowed": allowed,
         "passing": report.passing.as_ref().map(|schedule| schedule.to_string()),
     })
 }

@@ -1,21 +1,36 @@
 //! A run as a Markdown table, a row for each step.
 
 use crate::broker::Place;
+use crate::design::{Design, Outside};
 use crate::state::State;
 
 use super::story::{Line, Story, delivery_name};
 
-const HEAD: &str = "\
-| # | who | step | SQL | answer | receipts | tasks | queue |
-|---:|---|---|---|---|---:|---:|---|
-";
+const HEAD: [&str; 2] = [
+    "| # | who | step | SQL | answer | receipts | tasks | queue |",
+    "|---:|---|---|---|---|---:|---:|---|",
+];
+
+/// The columns of what only some designs have: the rows of the outbox, and the messages outside.
+fn head(design: Design) -> String {
+    let [mut names, mut rule] = HEAD.map(str::to_owned);
+    if design.has_outbox() {
+        names += " outbox |";
+        rule += "---|";
+    }
+    if design.outside != Outside::None {
+        names += " sent |";
+        rule += "---:|";
+    }
+    format!("{names}\n{rule}\n")
+}
 
 pub(super) fn text(story: &Story<'_>) -> String {
     let (design, schedule) = (story.design(), story.schedule());
-    let mut text = format!("# A run of {design}\n\n`{schedule}`\n\n{HEAD}");
-    text.push_str(&start(&story.run.start));
+    let mut text = format!("# A run of {design}\n\n`{schedule}`\n\n{}", head(design));
+    text.push_str(&start(design, &story.run.start));
     for line in story.lines() {
-        text.push_str(&row(&line));
+        text.push_str(&row(design, &line));
     }
     text.push_str("\nReceipts and tasks count committed rows. After the last step:\n\n");
     for verdict in story.verdicts() {
@@ -24,11 +39,11 @@ pub(super) fn text(story: &Story<'_>) -> String {
     text
 }
 
-fn start(state: &State) -> String {
-    format!("| 0 | | | | at the start | {}\n", columns(state))
+fn start(design: Design, state: &State) -> String {
+    format!("| 0 | | | | at the start | {}\n", columns(design, state))
 }
 
-fn row(line: &Line<'_>) -> String {
+fn row(design: Design, line: &Line<'_>) -> String {
     let sql = line.sql.as_deref().map(code).unwrap_or_default();
     let breaches: String = line
         .breaches
@@ -41,12 +56,12 @@ fn row(line: &Line<'_>) -> String {
         line.who,
         line.frame.step,
         escaped(&line.answer),
-        columns(&line.frame.state)
+        columns(design, &line.frame.state)
     )
 }
 
-/// What lies in the tables and in the queue.
-fn columns(state: &State) -> String {
+/// What lies in the tables, in the queue and outside.
+fn columns(design: Design, state: &State) -> String {
     let is_queued = |place: Place| place == Place::Queued;
     let queue: Vec<String> = state
         .broker
@@ -55,12 +70,23 @@ fn columns(state: &State) -> String {
         .map(|(id, _)| escaped(&delivery_name(state, id)))
         .collect();
     let (receipts, tasks) = (&state.committed.receipts, &state.committed.tasks);
-    format!(
+    let mut text = format!(
         "{} | {} | {} |",
         receipts.len(),
         tasks.len(),
         queue.join(" ")
-    )
+    );
+    if design.has_outbox() {
+        let rows = state.committed.outbox.iter();
+        let rows: Vec<String> = rows
+            .map(|row| format!("{} {}", row.event_id, row.state))
+            .collect();
+        text += &format!(" {} |", escaped(&rows.join(", ")));
+    }
+    if design.outside != Outside::None {
+        text += &format!(" {} |", state.sent.len());
+    }
+    text
 }
 
 /// A piece of code in a cell. Only the bar would end the cell, even in code.

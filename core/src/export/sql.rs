@@ -1,12 +1,13 @@
-//! A run as a script for the `sqlite3` shell, each worker on a connection of its own.
+//! A run as a script for the `sqlite3` shell, each worker that begins transactions on a connection of its
+//! own.
 
 use rusqlite::types::Value;
 
-use crate::broker::WorkerId;
+use crate::broker::{Kind, WorkerId};
 use crate::schema;
 use crate::sql::Answer;
 use crate::state::State;
-use crate::system::{Action, Heard, OPERATOR, Statement, TENANT, connection_of};
+use crate::system::{Action, Heard, Statement, TENANT, connection_of};
 
 use super::story::{Line, Story, with_literals};
 
@@ -17,9 +18,10 @@ const FILE: &str = "deliver-twice.db";
 const HEADER: &str = "\
 --
 -- Replay it:  sqlite3 :memory: < this-file.sql    (sqlite3 3.37 or later, for `.connection`)
--- It makes deliver-twice.db anew in the folder where it runs. Connection 0 is the operator's, 1 to 3 are
--- the consumers' A, B and C, 4 is the producer's P, 5 and 6 are the relays' R and S, 7 and 8 are the
--- senders' N and M. Errors belong to the run: the shell reports each and goes on.
+-- It makes deliver-twice.db anew in the folder where it runs. Connections 1 to 3 are the consumers' A, B
+-- and C, 4 is the producer's P. Connection 0 is for all whose every statement commits by itself: the
+-- operator, the relays R and S, the senders N and M. Errors belong to the run: the shell reports each and
+-- goes on.
 -- The comment behind a statement says what SQLite answered in the laboratory. A step without SQL, such
 -- as a delivery or an ack, is a comment alone.
 ";
@@ -27,11 +29,12 @@ const HEADER: &str = "\
 pub(super) fn text(story: &Story<'_>) -> String {
     let mut script = Script {
         text: format!("-- {}\n{HEADER}", story.title()),
-        connection: 0,
+        connection: SHARED,
     };
     script.set_up(story);
-    for (worker, _) in story.run.start.workers() {
-        script.connect(worker);
+    let own = |(worker, _)| shell_connection(worker);
+    for connection in story.run.start.workers().filter_map(own) {
+        script.connect(connection);
     }
     script.push(".changes on");
     for line in story.lines() {
@@ -71,8 +74,8 @@ impl Script {
     }
 
     /// Opens a worker's connection, with the schema read as in the laboratory.
-    fn connect(&mut self, worker: WorkerId) {
-        self.switch(connection_of(worker).0);
+    fn connect(&mut self, connection: u8) {
+        self.switch(connection);
         self.push(&format!(".open {FILE}"));
         self.push("PRAGMA foreign_keys = ON;");
         self.push("SELECT 1 FROM effect_receipts WHERE 0;");
@@ -95,8 +98,8 @@ impl Script {
             }
             return;
         };
-        let worker = line.frame.step.worker().map(connection_of);
-        self.switch(worker.filter(|id| *id != OPERATOR).map_or(0, |id| id.0));
+        let worker = line.frame.step.worker();
+        self.switch(worker.and_then(shell_connection).unwrap_or(SHARED));
         self.push(&format!(".print '{place}'"));
         self.push(&format!("{sql}; -- {place}: {}", comment(&in_full(line))));
         if is_cut_off(&line.change.action) {
@@ -106,12 +109,12 @@ impl Script {
 
     /// Ends a worker's connection, which rolls back what is open, and opens another in its place.
     fn crash(&mut self, line: &Line<'_>) {
-        let Some(worker) = line.frame.step.worker() else {
+        let Some(own) = line.frame.step.worker().and_then(shell_connection) else {
             return;
         };
-        self.switch(0);
-        self.push(&format!(".connection close {}", connection_of(worker).0));
-        self.switch(connection_of(worker).0);
+        self.switch(SHARED);
+        self.push(&format!(".connection close {own}"));
+        self.switch(own);
         self.push(&format!(".open {FILE}"));
         self.push("PRAGMA foreign_keys = ON;");
     }
@@ -119,12 +122,13 @@ impl Script {
     /// Shows what is committed, and what the laboratory made of it. A transaction that is still open could
     /// stand in the way of that.
     fn end(&mut self, story: &Story<'_>) {
-        self.switch(0);
+        self.switch(SHARED);
         self.push(".changes off");
         let last = story.run.state_after(story.run.frames.len());
         for (worker, _) in last.workers().filter(|(_, worker)| worker.in_transaction) {
             self.push(&format!("-- the transaction of {worker} is still open"));
-            self.push(&format!(".connection close {}", connection_of(worker).0));
+            let own = shell_connection(worker).expect("who begins has a connection of its own");
+            self.push(&format!(".connection close {own}"));
         }
         self.push(".headers on");
         self.push("SELECT event_id, effect_name FROM effect_receipts ORDER BY 1, 2;");
@@ -158,6 +162,18 @@ pub(super) fn rows_of(state: &State) -> Vec<Statement> {
         ],
     });
     tickets.chain(tasks).collect()
+}
+
+/// The shell's connection of everybody whose every statement commits by itself, the operator among them.
+const SHARED: u8 = 0;
+
+/// The shell's connection of a worker that begins transactions; `None` for one that does not. The shell
+/// has five connections, which are too few for a connection each.
+fn shell_connection(worker: WorkerId) -> Option<u8> {
+    match worker.kind() {
+        Kind::Consumer | Kind::Producer => Some(connection_of(worker).0),
+        Kind::Relay | Kind::Sender => None,
+    }
 }
 
 /// Whether the worker's connection ends with the step although its statement was carried out.

@@ -89,16 +89,24 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// Each violation after the last step with its cause, or that there is none.
+    /// Each violation after the last step with its cause, or that there is none; behind them what is
+    /// allowed and worth a note.
     pub fn verdicts(&self) -> Vec<String> {
         let told = |violation: &Violation| {
             let cause = explain(self.system, &self.run, violation);
             format!("{}: {cause}", violation.verdict())
         };
-        match self.run.violations() {
+        let mut all: Vec<String> = match self.run.violations() {
             [] => vec!["no property is violated".to_owned()],
             violations => violations.iter().map(told).collect(),
-        }
+        };
+        let noted = self.run.frames.last().map_or(&[][..], |frame| &frame.noted);
+        all.extend(
+            noted
+                .iter()
+                .map(|noted| format!("allowed, {}", told(noted))),
+        );
+        all
     }
 }
 
@@ -179,9 +187,12 @@ fn said(frame: &Frame, change: &Change, before: &State) -> String {
             )
         }
         Action::ReadFlag { redelivered, means } => {
-            format!("redelivered is {redelivered}{}", meaning(*means, false))
+            format!(
+                "redelivered is {redelivered}{}",
+                meaning(*means, in_hand(frame, before))
+            )
         }
-        Action::Ran(ran) => heard(ran, was_acked(frame, before)),
+        Action::Ran(ran) => heard(ran, in_hand(frame, before)),
         Action::Acked { delivery } => format!("acks {}", name(delivery)),
         Action::AckLost { delivery, place } => {
             let (name, place) = (name(delivery), placed(*place));
@@ -191,7 +202,7 @@ fn said(frame: &Frame, change: &Change, before: &State) -> String {
             format!("gives {} back: {}", name(delivery), placed(*place))
         }
         Action::GaveUp { means } => {
-            let meaning = meaning(*means, was_acked(frame, before));
+            let meaning = meaning(*means, in_hand(frame, before));
             format!("gives up waiting{meaning}")
         }
         Action::Crashed {
@@ -223,13 +234,16 @@ fn said(frame: &Frame, change: &Change, before: &State) -> String {
         } => format!(
             "{} for {event}{}",
             confirmed(*confirm),
-            meaning(*means, false)
+            meaning(*means, in_hand(frame, before))
         ),
         Action::AskedProvider {
             is_known, means, ..
         } => {
             let known = if *is_known { "yes" } else { "no" };
-            format!("did this go out? {known}{}", meaning(*means, false))
+            format!(
+                "did this go out? {known}{}",
+                meaning(*means, in_hand(frame, before))
+            )
         }
         Action::Called {
             key,
@@ -251,7 +265,7 @@ fn said(frame: &Frame, change: &Change, before: &State) -> String {
             };
             format!(
                 "calls with {key}: {out}{answered}{}",
-                meaning(*means, false)
+                meaning(*means, in_hand(frame, before))
             )
         }
         Action::LeaseExpired { event } => format!("the lease on {event} expires"),
@@ -260,15 +274,29 @@ fn said(frame: &Frame, change: &Change, before: &State) -> String {
     }
 }
 
-/// Whether the worker of a step had acked its delivery before.
-fn was_acked(frame: &Frame, before: &State) -> bool {
-    let worker = frame.step.worker().map(|id: WorkerId| before.worker(id));
-    let job = worker.and_then(|worker| worker.job.as_ref());
-    let handed = job.and_then(|job| job.handed());
-    handed.is_some_and(|handed| handed.acked)
+/// What a worker has at hand, as far as it decides what can be done about an error.
+#[derive(Clone, Copy)]
+enum Hand {
+    /// A delivery that the broker waits to hear of.
+    Delivery,
+    /// A delivery that was acked: the broker has forgotten it.
+    Acked,
+    /// Something that nobody handed to it: a request, a row, a pending task.
+    Own,
 }
 
-fn heard(ran: &Ran, acked: bool) -> String {
+/// What the worker of a step had at hand before it.
+fn in_hand(frame: &Frame, before: &State) -> Hand {
+    let worker = frame.step.worker().map(|id: WorkerId| before.worker(id));
+    let job = worker.and_then(|worker| worker.job.as_ref());
+    match job.and_then(|job| job.handed()) {
+        Some(handed) if handed.acked => Hand::Acked,
+        Some(_) => Hand::Delivery,
+        None => Hand::Own,
+    }
+}
+
+fn heard(ran: &Ran, hand: Hand) -> String {
     let answer = match ran.role {
         Role::Commit if ran.answer == Answer::Done => "committed".to_owned(),
         Role::Rollback if ran.answer == Answer::Done => "rolled back".to_owned(),
@@ -277,10 +305,10 @@ fn heard(ran: &Ran, acked: bool) -> String {
     match &ran.heard {
         Heard::Waits { holders } => format!("{answer}: waits for {}", names(holders)),
         Heard::ReplyLost(means) => {
-            format!("{answer}, but the reply is lost{}", meaning(*means, acked))
+            format!("{answer}, but the reply is lost{}", meaning(*means, hand))
         }
         Heard::Read(_) if ran.role == Role::Rollback => answer,
-        Heard::Read(means) => format!("{answer}{}", meaning(*means, acked)),
+        Heard::Read(means) => format!("{answer}{}", meaning(*means, hand)),
     }
 }
 
@@ -305,18 +333,18 @@ pub(super) fn answer(answer: &Answer) -> String {
 }
 
 /// What the design makes of an answer, unless it just goes on.
-fn meaning(means: Meaning, acked: bool) -> &'static str {
-    match means {
-        Meaning::Proceed => "",
-        Meaning::Duplicate => "; a duplicate to it",
-        // What is acked cannot be given back: the broker has forgotten it.
-        Meaning::GiveBack | Meaning::AckAnyway if acked => "; too late, it was acked",
-        Meaning::GiveBack => "; it will give the delivery back",
-        Meaning::AckAnyway => "; it will ack all the same",
-        Meaning::GoTo(Role::Release) => "; it will release the row",
-        Meaning::GoTo(Role::Park) => "; it will park the row",
-        Meaning::GoTo(_) => "; it will mark the row",
-        Meaning::Done => "; it is done with it",
+fn meaning(means: Meaning, hand: Hand) -> &'static str {
+    match (means, hand) {
+        (Meaning::Proceed, _) => "",
+        (Meaning::Duplicate, _) => "; a duplicate to it",
+        (Meaning::GiveBack | Meaning::AckAnyway, Hand::Acked) => "; too late, it was acked",
+        (Meaning::GiveBack, Hand::Delivery) => "; it will give the delivery back",
+        (Meaning::GiveBack, Hand::Own) => "; an error, and it leaves things as they are",
+        (Meaning::AckAnyway, _) => "; it will ack all the same",
+        (Meaning::GoTo(Role::Release), _) => "; it will release the row",
+        (Meaning::GoTo(Role::Park), _) => "; it will park the row",
+        (Meaning::GoTo(_), _) => "; it will mark the row",
+        (Meaning::Done, _) => "; it is done with it",
     }
 }
 

@@ -1,6 +1,6 @@
 //! A run as a picture: a row for each step, and a line for each worker while its transaction is open.
 
-use crate::broker::WorkerId;
+use crate::broker::{Kind, WorkerId};
 use crate::state::State;
 
 use super::story::{Line, Story};
@@ -12,6 +12,7 @@ const ROW: usize = 26;
 const HEAD: usize = 92;
 /// Where the columns begin.
 const LANES: usize = 56;
+/// How far the lanes are apart, where there is room for so many.
 const LANE: usize = 12;
 const WHO: usize = 108;
 const SQL: usize = 190;
@@ -27,7 +28,8 @@ text{font:13px system-ui,sans-serif;fill:#1d2530}\
 .soft{fill:#56606f}\
 .bad{fill:#b3121d;font-weight:600}\
 .who{font-weight:600}\
-.a{fill:#0b6aa8}.b{fill:#8a5000}.c{fill:#6b3f8f}";
+.a{fill:#0b6aa8}.b{fill:#8a5000}.c{fill:#6b3f8f}\
+.p{fill:#3d5a00}.r{fill:#00606b}.n{fill:#96286a}";
 
 pub(super) fn text(story: &Story<'_>) -> String {
     let lines = story.lines();
@@ -120,12 +122,15 @@ fn row(line: &Line<'_>) -> String {
     .concat()
 }
 
-/// The class that gives a worker its colour.
+/// The class that gives a worker its colour: each consumer has its own, and the others each kind its own.
 fn colour(worker: Option<WorkerId>) -> &'static str {
-    match worker {
-        Some(WorkerId(0)) => "a",
-        Some(WorkerId(1)) => "b",
-        Some(_) => "c",
+    match worker.map(|id| (id.kind(), id)) {
+        Some((Kind::Consumer, WorkerId(0))) => "a",
+        Some((Kind::Consumer, WorkerId(1))) => "b",
+        Some((Kind::Consumer, _)) => "c",
+        Some((Kind::Producer, _)) => "p",
+        Some((Kind::Relay, _)) => "r",
+        Some((Kind::Sender, _)) => "n",
         None => "",
     }
 }
@@ -133,9 +138,10 @@ fn colour(worker: Option<WorkerId>) -> &'static str {
 /// For each worker, a line beside the rows after which its transaction is open.
 fn lanes(story: &Story<'_>) -> String {
     let mut text = String::new();
-    for (worker, _) in story.run.start.workers() {
+    let lane = LANE.min((WHO - LANES) / story.run.start.workers.len().max(1));
+    for (place, (worker, _)) in story.run.start.workers().enumerate() {
         let is_open = |state: &State| state.worker(worker).in_transaction;
-        let x = LANES + LANE * usize::from(worker.0);
+        let x = LANES + lane * place;
         for (index, frame) in story.run.frames.iter().enumerate() {
             if is_open(&frame.state) {
                 let y = HEAD + ROW * index + ROW / 2;

@@ -4,9 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use deliver_twice_core::design::{Design, PRESETS};
+use deliver_twice_core::design::{Chapter, Design, Outside, PRESETS};
 use deliver_twice_core::export::Export;
 use deliver_twice_core::lesson::lessons;
+use deliver_twice_core::matrix::{Cell, hazard_named};
 use deliver_twice_core::run::{Moved, Run};
 use deliver_twice_core::scenario::{Bounds, Scenario, TaskRow};
 use deliver_twice_core::schedule::Schedule;
@@ -15,11 +16,18 @@ use serde_json::Value;
 #[cfg(target_family = "wasm")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
+use crate::matrix::cells;
+
 /// The run that the page opens on.
 const OPENING: &str = "s1:dA.A.dB.B.A.B.A.B.A.B.A.B2";
 
-/// The two designs that the page opens on.
-const DESIGNS: [&str; 2] = ["check-then-insert", "constraint-arbitration"];
+/// The two designs that the page opens on, and one for each side of the consumer, with a run of each.
+const RUNS: [(&str, &str); 4] = [
+    ("check-then-insert", OPENING),
+    ("constraint-arbitration", OPENING),
+    ("outbox", "s1:P4.R.nR.R4.cR.e.R4.dA.A5.dB.B4"),
+    ("pending-row", "s1:dA.A5.N.oN.N2.xN.N3"),
+];
 
 /// One golden file.
 macro_rules! golden {
@@ -33,7 +41,7 @@ macro_rules! golden {
 }
 
 /// The design, the file's name and its text, in the order of [`Export::ALL`] for each design.
-const GOLDEN: [(&str, &str, &str); 16] = [
+const GOLDEN: [(&str, &str, &str); 32] = [
     golden!("check-then-insert", "deliver-twice-check-then-insert.mmd"),
     golden!("check-then-insert", "deliver-twice-check-then-insert.puml"),
     golden!("check-then-insert", "deliver-twice-check-then-insert.svg"),
@@ -74,6 +82,22 @@ const GOLDEN: [(&str, &str, &str); 16] = [
         "deliver-twice-constraint-arbitration.psql.sql"
     ),
     golden!("constraint-arbitration", "run_constraint_arbitration.rs"),
+    golden!("outbox", "deliver-twice-outbox.mmd"),
+    golden!("outbox", "deliver-twice-outbox.puml"),
+    golden!("outbox", "deliver-twice-outbox.svg"),
+    golden!("outbox", "deliver-twice-outbox.md"),
+    golden!("outbox", "deliver-twice-outbox.json"),
+    golden!("outbox", "deliver-twice-outbox.sql"),
+    golden!("outbox", "deliver-twice-outbox.psql.sql"),
+    golden!("outbox", "run_outbox.rs"),
+    golden!("pending-row", "deliver-twice-pending-row.mmd"),
+    golden!("pending-row", "deliver-twice-pending-row.puml"),
+    golden!("pending-row", "deliver-twice-pending-row.svg"),
+    golden!("pending-row", "deliver-twice-pending-row.md"),
+    golden!("pending-row", "deliver-twice-pending-row.json"),
+    golden!("pending-row", "deliver-twice-pending-row.sql"),
+    golden!("pending-row", "deliver-twice-pending-row.psql.sql"),
+    golden!("pending-row", "run_pending_row.rs"),
 ];
 
 /// A run as the page makes it: a step that the design cannot take is passed over.
@@ -86,9 +110,9 @@ fn run(design: Design, scenario: Scenario, schedule: &Schedule) -> (System, Run)
     (system, run)
 }
 
-fn opening(design: &str) -> (System, Run) {
-    let design = design.parse().unwrap();
-    run(design, Scenario::default(), &OPENING.parse().unwrap())
+fn golden_run(design: &str, schedule: &str) -> (System, Run) {
+    let (design, schedule) = (design.parse().unwrap(), schedule.parse().unwrap());
+    run(design, Scenario::default(), &schedule)
 }
 
 /// Runs with every fault, every kind of step and every lesson's own trouble.
@@ -112,7 +136,22 @@ fn runs() -> Vec<(System, Run)> {
             runs.push(run(preset.design, scenario, &schedule));
         }
     }
+    runs.extend(runs_around());
     runs
+}
+
+/// Every run that the matrix tells of the producer and of the outside.
+fn runs_around() -> impl Iterator<Item = (System, Run)> {
+    let around = |cell: &&Cell| {
+        let design = Design::preset(cell.design).unwrap();
+        design.chapter() != Chapter::Consumer
+    };
+    cells().iter().filter(around).flat_map(|cell| {
+        let design = Design::preset(cell.design).unwrap();
+        let scenario = hazard_named(cell.hazard).unwrap().scenario;
+        let told = cell.counterexamples.iter().chain(&cell.allowed);
+        told.map(move |found| run(design, scenario, &found.schedule))
+    })
 }
 
 /// The wasm build and the native one bring different versions of SQLite, and the trace says which.
@@ -127,8 +166,8 @@ fn without_version(text: &str) -> String {
 #[test]
 fn every_export_of_the_opening_run_is_the_one_on_file() {
     let mut files = GOLDEN.iter();
-    for name in DESIGNS {
-        let (system, run) = opening(name);
+    for (name, schedule) in RUNS {
+        let (system, run) = golden_run(name, schedule);
         for export in Export::ALL {
             let (design, file, golden) = files.next().unwrap();
             let text = without_version(&export.text(&system, &run));
@@ -242,6 +281,12 @@ fn the_picture_is_well_formed_and_asks_for_nothing_from_outside() {
         let known = BTreeSet::from(["svg", "title", "style", "rect", "text"]);
         assert!(names.is_subset(&known), "{names:?}");
         assert!(!text.contains("href") && !text.contains("url("));
+        // The lanes of open transactions stay left of the words.
+        let lanes = picture
+            .descendants()
+            .filter(|node| node.attribute("width") == Some("4"));
+        let lanes = lanes.map(|node| node.attribute("x").unwrap().parse::<u32>().unwrap());
+        assert!(lanes.max().is_none_or(|x| x + 4 <= 108));
     }
 }
 
@@ -251,8 +296,42 @@ fn every_row_of_the_table_has_as_many_cells_as_its_head() {
         let text = Export::Markdown.text(&system, &run);
         let bars = |line: &str| line.replace("\\|", "").matches('|').count();
         let rows: Vec<usize> = text.lines().map(bars).filter(|bars| *bars > 0).collect();
-        assert!(rows.iter().all(|bars| *bars == 9), "{text}");
+        let design = system.design();
+        let more = [design.has_outbox(), design.outside != Outside::None];
+        let wanted = 9 + more.iter().filter(|has| **has).count();
+        assert!(rows.iter().all(|bars| *bars == wanted), "{text}");
     }
+}
+
+/// Mermaid draws a lifeline for whoever is named, so it would not notice a slip.
+#[test]
+fn whoever_says_something_in_a_diagram_is_declared_and_nobody_else() {
+    for (system, run) in runs() {
+        let text = Export::Mermaid.text(&system, &run);
+        let lines = || text.lines().map(str::trim);
+        let declared: BTreeSet<&str> = lines()
+            .filter_map(|line| line.strip_prefix("participant "))
+            .collect();
+        let said = lines().skip(2).filter_map(|line| line.split_once(": "));
+        let named: BTreeSet<&str> = said.flat_map(|(head, _)| names_in(head)).collect();
+        assert!(named.is_subset(&declared), "{named:?} {declared:?}");
+        for kind in ["clock", "provider", "operator"] {
+            let is_silent = declared.contains(kind) && !named.contains(kind);
+            let is_outside = kind == "provider";
+            assert!(!is_silent || is_outside, "{kind}: {text}");
+        }
+    }
+}
+
+/// Who is named before the colon of an arrow or of a note.
+fn names_in(head: &str) -> Vec<&str> {
+    if let Some(over) = head.strip_prefix("Note over ") {
+        return over.split(',').collect();
+    }
+    ["-->>", "->>", "-x"]
+        .iter()
+        .find_map(|arrow| head.split_once(arrow))
+        .map_or(vec![], |(from, to)| vec![from, to])
 }
 
 #[test]

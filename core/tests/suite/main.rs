@@ -22,5 +22,9 @@ mod relay_example;
 mod run_check_then_insert;
 #[path = "../golden/export/run_constraint_arbitration.rs"]
 mod run_constraint_arbitration;
+#[path = "../golden/export/run_outbox.rs"]
+mod run_outbox;
+#[path = "../golden/export/run_pending_row.rs"]
+mod run_pending_row;
 mod schedules;
 mod sqlite_facts;

@@ -6,9 +6,10 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use deliver_twice_core::design::Design;
+use deliver_twice_core::design::{Chapter, Design};
 use deliver_twice_core::export::Export;
 use deliver_twice_core::lesson::lessons;
+use deliver_twice_core::matrix::{hazard_named, matrix_of};
 use deliver_twice_core::run::{Frame, Moved, Run};
 use deliver_twice_core::scenario::{Bounds, Scenario};
 use deliver_twice_core::schedule::{Schedule, Step};
@@ -19,8 +20,9 @@ use deliver_twice_tests::{Page, repository};
 
 use crate::lab;
 
-/// The opening run of every lesson, on both of its designs, with a name for each. The page itself opens
-/// on the same moves as the lesson of check-then-insert.
+/// The opening run of every lesson, on both of its designs, and every run that the matrix tells of the
+/// designs around the consumer, with a name for each. The page itself opens on the same moves as the
+/// lesson of check-then-insert.
 fn runs() -> Vec<(String, System, Run)> {
     let mut runs = vec![];
     for lesson in lessons().unwrap() {
@@ -35,7 +37,28 @@ fn runs() -> Vec<(String, System, Run)> {
         }
     }
     runs.push(crashed());
+    runs.extend(around());
     runs
+}
+
+/// Every run that the matrix tells of producers, relays and senders.
+fn around() -> Vec<(String, System, Run)> {
+    let chapters = [Chapter::Producer, Chapter::Outside];
+    let cells = chapters
+        .into_iter()
+        .flat_map(|chapter| matrix_of(chapter).unwrap());
+    let runs = cells.flat_map(|cell| {
+        let design = Design::preset(cell.design).unwrap();
+        let scenario = hazard_named(cell.hazard).unwrap().scenario;
+        let told = [cell.counterexamples, cell.allowed].concat();
+        told.into_iter().map(move |found| {
+            let name = format!("{}-{}-{}", cell.design, cell.hazard, found.verdict);
+            let system = System::new(design, scenario, Bounds::BY_HAND).unwrap();
+            let run = Run::exact(design, scenario, Bounds::BY_HAND, &found.schedule).unwrap();
+            (name, system, run)
+        })
+    });
+    runs.collect()
 }
 
 /// A worker that dies inside a transaction while another waits for it, and one whose commit's reply
@@ -139,7 +162,13 @@ fn the_shell_answers_as_the_laboratory_did_and_leaves_the_same_rows() {
         for (index, frame) in taken(&run).into_iter().enumerate() {
             assert_answer(&name, index + 1, answer(frame), &printed);
         }
-        assert_rows(&name, &folder, run.state_after(run.frames.len()));
+        let has_outbox = system.design().has_outbox();
+        assert_rows(
+            &name,
+            &folder,
+            run.state_after(run.frames.len()),
+            has_outbox,
+        );
     }
 }
 
@@ -176,7 +205,7 @@ fn assert_answer(name: &str, step: usize, answer: Option<&Answer>, printed: &Pri
 
 /// Compares the file that the script left with what is committed in the laboratory.
 #[track_caller]
-fn assert_rows(name: &str, folder: &Path, state: &State) {
+fn assert_rows(name: &str, folder: &Path, state: &State, has_outbox: bool) {
     let query = |sql: &str| {
         let mut shell = Command::new("sqlite3");
         output(shell.arg("deliver-twice.db").arg(sql).current_dir(folder))
@@ -193,6 +222,22 @@ fn assert_rows(name: &str, folder: &Path, state: &State) {
     });
     assert_eq!(receipts, (of_receipts.collect(), String::new()), "{name}");
     assert_eq!(tasks, (of_tasks.collect(), String::new()), "{name}");
+    if !has_outbox {
+        return;
+    }
+    let outbox = query(
+        "SELECT event_id, state, owner, token, attempt, lease_until FROM outbox_events ORDER BY position",
+    );
+    let or_empty = |number: Option<i64>| number.map_or(String::new(), |number| number.to_string());
+    let of_outbox = committed.outbox.iter().map(|row| {
+        let owner = row.owner.as_deref().unwrap_or_default();
+        let until = or_empty(row.lease_until);
+        format!(
+            "{}|{}|{owner}|{}|{}|{until}\n",
+            row.event_id, row.state, row.token, row.attempt
+        )
+    });
+    assert_eq!(outbox, (of_outbox.collect(), String::new()), "{name}");
 }
 
 /// What psql printed at each step of a script, and the counts at its end.

@@ -1,9 +1,10 @@
 -- check-then-insert, s1:dA.A.dB.B.A.B.A.B.A.B
 --
 -- Replay it:  sqlite3 :memory: < this-file.sql    (sqlite3 3.37 or later, for `.connection`)
--- It makes deliver-twice.db anew in the folder where it runs. Connection 0 is the operator's, 1 to 3 are
--- the consumers' A, B and C, 4 is the producer's P, 5 and 6 are the relays' R and S, 7 and 8 are the
--- senders' N and M. Errors belong to the run: the shell reports each and goes on.
+-- It makes deliver-twice.db anew in the folder where it runs. Connections 1 to 3 are the consumers' A, B
+-- and C, 4 is the producer's P. Connection 0 is for all whose every statement commits by itself: the
+-- operator, the relays R and S, the senders N and M. Errors belong to the run: the shell reports each and
+-- goes on.
 -- The comment behind a statement says what SQLite answered in the laboratory. A step without SQL, such
 -- as a delivery or an ack, is a comment alone.
 .bail off
