@@ -14,6 +14,7 @@ mod site;
 mod wait;
 
 pub use page::Page;
+pub use site::Site;
 
 use std::path::Path;
 

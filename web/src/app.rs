@@ -10,11 +10,12 @@ use web_sys::HtmlElement;
 use yew::prelude::*;
 
 use crate::comparison::{Comparison, Shared};
+use crate::embed::{self, Embed, Part, Wish};
 use crate::keys::{self, Circumstances, Command};
 use crate::messages::{Language, Messages};
 use crate::permalink::{self, BadParameter};
 use crate::search::task::use_searches;
-use crate::session::{Action, Session, Side, Theme};
+use crate::session::{Action, Session, Side};
 use crate::view::{self, View};
 use crate::words;
 
@@ -24,9 +25,13 @@ const PLAY_MS: u32 = 700;
 /// The page.
 #[component]
 pub fn App() -> Html {
+    let embed = use_memo((), |()| embed::read(&asked_for()).0);
     let bad = use_state(|| Rc::new(from_address().1));
-    let session = use_reducer(|| from_address().0);
-    let session_now: Rc<Session> = Rc::new((*session).clone());
+    let hosted = {
+        let embed = Rc::clone(&embed);
+        use_reducer(|| embed.host(from_address().0))
+    };
+    let session_now = Rc::clone(&hosted.session);
     let messages = use_memo(session_now.language, |language| Messages::of(*language));
     let inputs = (
         session_now.designs,
@@ -36,10 +41,12 @@ pub fn App() -> Html {
     );
     let comparison = use_memo(inputs, |_| Comparison::of(&session_now).map(Rc::new));
     let act = {
-        let dispatcher = session.dispatcher();
-        use_callback((), move |action: Action, ()| dispatcher.dispatch(action))
+        let dispatcher = hosted.dispatcher();
+        use_callback((), move |action: Action, ()| {
+            dispatcher.dispatch(Wish::Visitor(action))
+        })
     };
-    use_links(&act, &bad);
+    use_links(&act, &bad, &embed);
     let comparison = match comparison.as_ref() {
         Ok(comparison) => Shared(Rc::clone(comparison)),
         Err(error) => {
@@ -48,19 +55,25 @@ pub fn App() -> Html {
         }
     };
     html! {
-        <Lab session={session_now} {messages} {comparison} {act} bad={Rc::clone(&bad)} />
+        <Lab session={session_now} {embed} {messages} {comparison} {act} bad={Rc::clone(&bad)} />
     }
+}
+
+/// What the address asks for, in front of its hash sign and behind it.
+fn asked_for() -> String {
+    let location = window().location();
+    let parts = [location.search(), location.hash()].map(Result::unwrap_or_default);
+    parts
+        .map(|part| part.trim_start_matches(['?', '#']).to_owned())
+        .join("&")
 }
 
 /// The session that the address asks for, and what in it was not taken over.
 fn from_address() -> (Session, Vec<BadParameter>) {
-    let location = window().location();
-    let parts = [location.search(), location.hash()].map(Result::unwrap_or_default);
-    opened(
-        &parts
-            .map(|part| part.trim_start_matches(['?', '#']).to_owned())
-            .join("&"),
-    )
+    let query = asked_for();
+    let (session, mut bad) = opened(&query);
+    bad.extend(embed::read(&query).1);
+    (session, bad)
 }
 
 fn opened(query: &str) -> (Session, Vec<BadParameter>) {
@@ -74,8 +87,8 @@ fn opened(query: &str) -> (Session, Vec<BadParameter>) {
 /// Follows a link that is put into the address of the open page, or gone back to. The address of a frame
 /// belongs to whoever shows it.
 #[hook]
-fn use_links(act: &Callback<Action>, bad: &UseStateHandle<Rc<Vec<BadParameter>>>) {
-    let (act, bad) = (act.clone(), bad.setter());
+fn use_links(act: &Callback<Action>, bad: &UseStateHandle<Rc<Vec<BadParameter>>>, embed: &Embed) {
+    let (act, bad, is_embedded) = (act.clone(), bad.setter(), embed.is_embedded);
     use_effect_with((), move |()| {
         let is_top = window()
             .top()
@@ -94,7 +107,8 @@ fn use_links(act: &Callback<Action>, bad: &UseStateHandle<Rc<Vec<BadParameter>>>
             bad.set(Rc::new(found));
             act.emit(Action::Follow(Box::new(session)));
         };
-        let listener = is_top.then(|| EventListener::new(&window(), "popstate", follow));
+        let listener =
+            (is_top && !is_embedded).then(|| EventListener::new(&window(), "popstate", follow));
         move || drop(listener)
     });
 }
@@ -103,6 +117,7 @@ fn use_links(act: &Callback<Action>, bad: &UseStateHandle<Rc<Vec<BadParameter>>>
 #[derive(Clone, Properties)]
 struct LabProps {
     session: Rc<Session>,
+    embed: Rc<Embed>,
     messages: Rc<Messages>,
     comparison: Shared,
     act: Callback<Action>,
@@ -121,6 +136,7 @@ impl PartialEq for LabProps {
 fn Lab(props: &LabProps) -> Html {
     let LabProps {
         session,
+        embed,
         messages,
         comparison,
         act,
@@ -134,21 +150,22 @@ fn Lab(props: &LabProps) -> Html {
         use_searches(&session, schedules)
     };
     let query = permalink::write(&session);
-    use_address(query.clone(), session.language, session.theme);
+    use_address(query.clone(), &session, &embed);
     use_play(&session, &comparison, &act);
     use_cursor_in_view(&session);
-    use_focus(&root);
+    use_focus(&root, &embed);
     let pointed = use_state_eq(|| None);
     let point = {
         let pointed = pointed.setter();
         use_callback((), move |at, ()| pointed.set(at))
     };
-    let (copied, command) = use_commands(&query, &act);
+    let (copied, command) = use_commands(&query, &act, &embed);
     let view = View {
         session: &session,
         messages: &messages,
         run: &comparison.0,
         searches: &searches,
+        embed: &embed,
         act: &act,
         command: &command,
         copied,
@@ -159,8 +176,14 @@ fn Lab(props: &LabProps) -> Html {
     let onkeydown = {
         let (session, comparison) = (Rc::clone(&session), comparison.clone());
         let (searches, command) = (Rc::clone(&searches), command.clone());
+        let is_without_keys = embed.is_without_keys;
         Callback::from(move |event: KeyboardEvent| {
-            if is_typing(&event) || event.ctrl_key() || event.meta_key() || event.alt_key() {
+            if is_without_keys
+                || is_typing(&event)
+                || event.ctrl_key()
+                || event.meta_key()
+                || event.alt_key()
+            {
                 return;
             }
             let key = event.key();
@@ -188,6 +211,7 @@ fn Lab(props: &LabProps) -> Html {
         (!session.compares).then_some("lab--single"),
         session.presents.then_some("lab--presents"),
         session.is_repair().then_some("lab--repair"),
+        embed.is_embedded.then_some("lab--embedded"),
     );
     html! {
         <div
@@ -205,28 +229,33 @@ fn Lab(props: &LabProps) -> Html {
                     { view::verdict::show(&view) }
                     { view::controls::show(&view) }
                 </div>
-                { view::detail::show(&view) }
-                { view::search::show(&view) }
-                { view::tables::show(&view) }
+                if embed.has(Part::Detail) { { view::detail::show(&view) } }
+                if embed.has(Part::Search) { { view::search::show(&view) } }
+                if embed.has(Part::Tables) { { view::tables::show(&view) } }
                 if !view.is_at_work() {
-                    { view::diagnosis::show(&view) }
-                    { view::matrix::show(&view) }
+                    if embed.has(Part::Rest) { { view::diagnosis::show(&view) } }
+                    if embed.has(Part::Matrix) { { view::matrix::show(&view) } }
                 }
-                { view::export::show(&view, &comparison) }
+                if embed.has(Part::Rest) { { view::export::show(&view, &comparison) } }
             </main>
-            { view::footer::show(&view) }
+            if embed.has(Part::Rest) { { view::footer::show(&view) } }
             { view::key_list::show(&view) }
         </div>
     }
 }
 
 /// Keeps the focus on the page's keys: a button that is pressed and then gone, or of no more use, takes it
-/// along.
+/// along. A frame that the visitor is not in leaves the focus where it is.
 #[hook]
-fn use_focus(root: &NodeRef) {
+fn use_focus(root: &NodeRef, embed: &Embed) {
     let root = root.clone();
+    let is_embedded = embed.is_embedded;
     use_effect(move || {
-        let active = gloo::utils::document().active_element();
+        let document = gloo::utils::document();
+        if is_embedded && !document.has_focus().unwrap_or(false) {
+            return;
+        }
+        let active = document.active_element();
         let is_lost = active.is_none_or(|element| {
             element.tag_name() == "BODY" || element.matches(":disabled").unwrap_or(false)
         });
@@ -252,10 +281,15 @@ fn is_typing(event: &KeyboardEvent) -> bool {
 /// What buttons and keys ask for, the session's changes among it, and whether the link to `query`, which is
 /// what is shown, was copied.
 #[hook]
-fn use_commands(query: &str, act: &Callback<Action>) -> (Option<bool>, Callback<Command>) {
+fn use_commands(
+    query: &str,
+    act: &Callback<Action>,
+    embed: &Embed,
+) -> (Option<bool>, Callback<Command>) {
     let copied = use_state(|| (String::new(), None));
     let outcome = copied.1.filter(|_| copied.0 == query);
     let setter = copied.setter();
+    let is_embedded = embed.is_embedded;
     let command = use_callback(
         (query.to_owned(), act.clone()),
         move |command: Command, (query, act)| match command {
@@ -263,7 +297,11 @@ fn use_commands(query: &str, act: &Callback<Action>) -> (Option<bool>, Callback<
             Command::ShowSearch => show_search(),
             Command::CopyLink => {
                 let (setter, query) = (setter.clone(), query.clone());
-                let address = window().location().href().unwrap_or_default();
+                // The address of a frame does not say what is shown.
+                let address = match is_embedded {
+                    true => full_lab(&query),
+                    false => window().location().href().unwrap_or_default(),
+                };
                 view::copy(address, move |copied| setter.set((query, Some(copied))));
             }
         },
@@ -283,12 +321,22 @@ fn show_search() {
     }
 }
 
+/// The address of the whole page at what `query` says.
+pub fn full_lab(query: &str) -> String {
+    let location = window().location();
+    let here = location.href().unwrap_or_default();
+    let page = here.split(['?', '#']).next().unwrap_or_default();
+    format!("{page}{query}")
+}
+
 /// Keeps the address, and what the document says of language and colours, in step with the session.
 #[hook]
-fn use_address(query: String, language: Language, theme: Theme) {
+fn use_address(query: String, session: &Session, embed: &Embed) {
+    let (language, theme, is_embedded) = (session.language, session.theme, embed.is_embedded);
     use_effect_with(query, move |query| {
-        // A sandboxed frame may refuse; the page works without.
-        if let Ok(history) = window().history() {
+        // The history belongs to the host of a frame. Elsewhere a sandbox may refuse; the page works without.
+        let history = window().history().ok().filter(|_| !is_embedded);
+        if let Some(history) = history {
             let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(query));
         }
         let _ = document_element().set_attribute("lang", language.tag());

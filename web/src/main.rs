@@ -2,6 +2,7 @@
 
 mod app;
 mod comparison;
+mod embed;
 mod exercise;
 #[cfg(test)]
 mod golden;

@@ -159,7 +159,7 @@ fn kind_of(exercise: &Exercise) -> &'static str {
 
 /// The session that an address asks for, and what in it could not be understood.
 ///
-/// `query` is the part after the question mark or the hash sign. `preferred` is the language of a visitor
+/// A lesson may also be asked for as `scenario`. `query` is the part after the question mark or the hash sign. `preferred` is the language of a visitor
 /// whose address names none. Nothing is lost for one bad parameter: the others count.
 pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
     let mut session = Session::opening(preferred);
@@ -168,7 +168,7 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
     let mut has_schedule = false;
     let mut is_whole = true;
     // A lesson comes first, wherever it stands: what else is in the address is a change of it.
-    for (_, id) in pairs(query).filter(|(name, _)| name == "lesson") {
+    for (_, id) in pairs(query).filter(|(name, _)| name == "lesson" || name == "scenario") {
         match lesson::named(&id) {
             Some(lesson) => session = session.after(Action::Teach(lesson)),
             None => {
@@ -227,6 +227,8 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
                 "off" => session.compares = false,
                 _ => bad.push(none_of("compare", value, "on, off")),
             },
+            // The host of a frame says by message which it is.
+            "theme" if value == "host" => session.theme = Theme::Auto,
             "theme" => match Theme::named(&value) {
                 Some(theme) => session.theme = theme,
                 None => {
@@ -440,7 +442,8 @@ fn read_number(
     number
 }
 
-fn none_of(name: &'static str, found: String, choices: &str) -> BadParameter {
+/// A parameter that is none of these choices.
+pub fn none_of(name: &'static str, found: String, choices: &str) -> BadParameter {
     let found = found.chars().take(60).collect();
     BadParameter {
         name,
@@ -452,7 +455,7 @@ fn none_of(name: &'static str, found: String, choices: &str) -> BadParameter {
 }
 
 /// The names and values of a query, decoded.
-fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
+pub fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
     let query = query.trim_start_matches(['?', '#']);
     query
         .split('&')

@@ -1,7 +1,5 @@
 //! What the visitor is looking at, and how his actions change it. No browser, no clock, no database.
 
-use std::rc::Rc;
-
 use deliver_twice_core::broker::WorkerId;
 use deliver_twice_core::design::{Design, Nonsense};
 use deliver_twice_core::diagnosis::Symptom;
@@ -10,7 +8,6 @@ use deliver_twice_core::lesson::Lesson;
 use deliver_twice_core::property::Verdict;
 use deliver_twice_core::scenario::{Bounds, Scenario};
 use deliver_twice_core::schedule::{Schedule, Step};
-use yew::Reducible;
 
 use crate::messages::Language;
 
@@ -495,14 +492,6 @@ impl Session {
             .count();
         self.cursor = self.cursor.min(shared);
         self.schedule = branch;
-    }
-}
-
-impl Reducible for Session {
-    type Action = Action;
-
-    fn reduce(self: Rc<Self>, action: Action) -> Rc<Self> {
-        Rc::new(self.after(action))
     }
 }
 

@@ -4,6 +4,7 @@ use yew::Callback;
 use yew::prelude::*;
 
 use crate::comparison::Comparison;
+use crate::embed::Embed;
 use crate::keys::Command;
 use crate::listing::Lit;
 use crate::messages::Messages;
@@ -41,6 +42,8 @@ pub struct View<'a> {
     pub run: &'a Comparison,
     /// What the searches of every schedule know.
     pub searches: &'a Searches,
+    /// What the host of the page asks for.
+    pub embed: &'a Embed,
     /// Where actions go.
     pub act: &'a Callback<Action>,
     /// Where else buttons turn.

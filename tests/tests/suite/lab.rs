@@ -5,6 +5,13 @@ use std::path::{Path, PathBuf};
 
 use deliver_twice_tests::{Page, repository};
 
+/// What a strict server allows: nothing from elsewhere, no script or style inside a document, and
+/// WebAssembly.
+pub const STRICT: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; \
+                          style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; \
+                          worker-src 'self'; font-src 'self'; manifest-src 'self'; \
+                          base-uri 'none'; form-action 'none'";
+
 /// The laboratory at this address, once it runs.
 #[track_caller]
 pub fn open(query: &str) -> Page {

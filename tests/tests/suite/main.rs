@@ -2,6 +2,7 @@
 
 mod barriers;
 mod browser;
+mod embed;
 mod exercises;
 mod export;
 mod harness;

@@ -6,17 +6,11 @@ use std::process::Command;
 
 use deliver_twice_tests::{Page, repository};
 
-use crate::lab::{copy_of_build, open, wait_running};
+use crate::lab::{STRICT, copy_of_build, open, wait_running};
 
 const SEARCH_LEFT: &str = "[data-testid=search-left]";
 const SEARCH_RIGHT: &str = "[data-testid=search-right]";
 const START: &str = "[data-testid=start]";
-
-/// What a strict server allows: nothing from elsewhere, no script inside a document, and WebAssembly.
-/// Bars and lanes have a width each, so styles may stand in the document.
-const STRICT: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; \
-                      connect-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; \
-                      manifest-src 'self'; base-uri 'none'; form-action 'none'";
 
 /// Waits until the service worker has every file and answers for the page.
 #[track_caller]

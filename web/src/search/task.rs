@@ -18,8 +18,12 @@ use super::messages::{Answer, Findings, Question, SLOTS, slot_of};
 use crate::exercise;
 use crate::session::{Session, Side};
 
-/// Steps in a slice on the page's own thread: a few milliseconds' worth.
-const SLICE: u64 = 40;
+/// How long the page's own thread searches before the browser has its turn, in milliseconds: half of what
+/// there is between two pictures.
+const SLICE_MS: f64 = 8.0;
+
+/// Steps between two looks at the clock.
+const STEPS: u64 = 4;
 
 /// How far a search has come.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -249,11 +253,26 @@ fn search_on(desk: &SharedDesk) {
     if !desk.borrow().engine.is_busy() {
         return;
     }
-    let answers = desk.borrow_mut().engine.advance(SLICE);
+    let answers = slice(&mut desk.borrow_mut().engine);
     let heard = desk.borrow().heard.clone();
     answers.into_iter().for_each(|answer| heard.emit(answer));
     let desk = Rc::clone(desk);
     Timeout::new(0, move || search_on(&desk)).forget();
+}
+
+/// Searches for as long as a slice lasts. Of what was heard on the way only the latest progress counts.
+fn slice(engine: &mut Engine) -> Vec<Answer> {
+    let clock = gloo::utils::window().performance();
+    let now = || clock.as_ref().map_or(f64::MAX, web_sys::Performance::now);
+    let end = now() + SLICE_MS;
+    let mut answers = vec![];
+    loop {
+        answers.retain(|answer| !matches!(answer, Answer::Progress { .. }));
+        answers.extend(engine.advance(STEPS));
+        if !engine.is_busy() || now() >= end {
+            return answers;
+        }
+    }
 }
 
 /// The searches of both designs under the scenario and the bounds, the shares of the shown runs, and, once

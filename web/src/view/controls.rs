@@ -5,6 +5,7 @@ use deliver_twice_core::schedule::Step;
 use yew::prelude::*;
 
 use super::{View, minimap, verdict, worker_class};
+use crate::embed::Controls;
 use crate::keys;
 use crate::session::{Action, Side};
 use crate::waypoints;
@@ -13,6 +14,10 @@ use crate::words;
 /// The controls.
 pub fn show(view: &View<'_>) -> Html {
     let session = view.session;
+    let has = view.embed.controls;
+    if has == Controls::None {
+        return html! {};
+    }
     let enabled = view.run.enabled_after(session.cursor);
     let workers = view.run.cast().into_iter();
     let others = enabled.iter().filter(|step| !matches!(step, Step::Work(_)));
@@ -28,7 +33,7 @@ pub fn show(view: &View<'_>) -> Html {
             <div class="controls__run">
                 { travel(view, "control.first", "|◀", "Home", Some(Action::GoTo(0)), "more") }
                 { travel(view, "control.back", "◀", "←", back(view), "") }
-                { for workers.map(|worker| work(view, &enabled, worker)) }
+                if has >= Controls::Step { { for workers.map(|worker| work(view, &enabled, worker)) } }
                 { travel(view, "control.forward", "▶", "→", keys::forward(session, view.run), "primary") }
                 { travel(view, "control.last", "▶|", "End", Some(Action::GoTo(session.schedule.0.len())), "more") }
                 { play(view) }
@@ -36,6 +41,7 @@ pub fn show(view: &View<'_>) -> Html {
                 { travel(view, "control.decision-after", "◇▶", "]", decision_after(view), "more") }
             </div>
             { minimap::show(view) }
+            if has >= Controls::Step {
             <div class="controls__steps" data-testid="steps">
                 { for deliveries.into_iter().map(|step| button(view, step, key_of(view, step))) }
                 { for faults.into_iter().map(|step| button(view, step, key_of(view, step))) }
@@ -50,7 +56,8 @@ pub fn show(view: &View<'_>) -> Html {
                     >{ view.say("control.shares") }</button>
                 }
             </div>
-            if !session.branches.is_empty() {
+            }
+            if !session.branches.is_empty() && has >= Controls::Step {
                 <div class="controls__branches">{ for branches(view) }</div>
             }
         </section>

@@ -49,7 +49,7 @@ pub fn show(view: &View<'_>, side: Side) -> Html {
         <section class={classes!("design", side_class(side))} aria-label={view.say(label).to_owned()}>
             <div class="design__head">
                 <h3>{ title(view, side) }</h3>
-                if view.session.exercise.is_none() { { preset(view, side, design) } }
+                if view.session.exercise.is_none() && view.embed.has_choices() { { preset(view, side, design) } }
             </div>
             <details class="settings" open={is_wide() || view.session.is_repair()}>
                 <summary>{ view.say("design.axes") }</summary>
@@ -160,7 +160,7 @@ fn axes(view: &View<'_>, side: Side, design: Design) -> Vec<Html> {
                 act.emit(Action::SetDesign(side, next));
                 next.nonsense().is_none()
             });
-            let disabled = !may_change(view, side, $value);
+            let disabled = !view.embed.has_choices() || !may_change(view, side, $value);
             html! { <fieldset class="axis" {disabled}>{ select }</fieldset> }
         }};
     }

@@ -4,6 +4,7 @@ use deliver_twice_core::lesson::{Asks, Lesson, built_in};
 use yew::prelude::*;
 
 use super::{Select, View};
+use crate::embed::Predict;
 use crate::session::{Action, Guess, Side};
 
 /// The choice of a lesson.
@@ -93,10 +94,12 @@ fn question(view: &View<'_>, lesson: &'static Lesson) -> Html {
                             data-testid={format!("answer-{answer}")}
                         >{ in_words(view, lesson, *answer) }</button>
                     }) }
-                    <button
-                        class="quiet" onclick={view.on(Action::Answer(Guess::Skipped))}
-                        data-testid="answer-skip"
-                    >{ view.say("lesson.skip") }</button>
+                    if view.embed.predict != Predict::Require {
+                        <button
+                            class="quiet" onclick={view.on(Action::Answer(Guess::Skipped))}
+                            data-testid="answer-skip"
+                        >{ view.say("lesson.skip") }</button>
+                    }
                 </div>
             </>
         },

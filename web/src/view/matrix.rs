@@ -10,6 +10,7 @@ use deliver_twice_core::schedule::Schedule;
 use yew::prelude::*;
 
 use super::{View, designs::chapter_key, search::grouped};
+use crate::embed::Extent;
 use crate::session::Action;
 use crate::words;
 
@@ -80,7 +81,7 @@ pub fn cells() -> &'static [Cell] {
 pub fn show(view: &View<'_>) -> Html {
     let cells = cells();
     html! {
-        <details class="matrix" data-testid="matrix">
+        <details class="matrix" open={view.embed.extent == Extent::Matrix} data-testid="matrix">
             <summary>{ view.say("matrix") }</summary>
             <p class="faint">{ view.say("matrix.text") }</p>
             { for Chapter::ALL.into_iter().map(|chapter| table(view, chapter, cells)) }

@@ -5,6 +5,7 @@ use deliver_twice_core::scenario::{Number, Provider, Scenario, TaskRow, Ticket};
 use yew::prelude::*;
 
 use super::{Select, View, designs, exercise, is_wide, lesson};
+use crate::embed::Part;
 use crate::keys;
 use crate::session::{Action, Side};
 
@@ -22,7 +23,9 @@ pub fn show(view: &View<'_>) -> Html {
     };
     html! {
         <>
-            <div class="course">{ lesson::chooser(view) }{ exercise::chooser(view) }</div>
+            if view.embed.has(Part::Rest) {
+                <div class="course">{ lesson::chooser(view) }{ exercise::chooser(view) }</div>
+            }
             if let Some(taught) = session.lesson {
                 { lesson::show(view, taught) }
             } else if let Some(exercise) = session.exercise {
@@ -40,7 +43,7 @@ pub fn show(view: &View<'_>) -> Html {
                     </p>
                 </section>
             }
-            if session.exercise.is_none() { { scenario(view) } }
+            if session.exercise.is_none() && view.embed.has_choices() { { scenario(view) } }
             <div class="segments" role="group">
                 { for Side::BOTH.map(|side| designs::segment(view, side)) }
             </div>

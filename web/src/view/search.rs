@@ -212,7 +212,7 @@ fn over(view: &View<'_>, findings: &Findings) -> Html {
             <p class={classes!("search__line", broken.then_some("search__line--bad"))}>
                 if broken {
                     <span class="search__bar" aria-hidden="true">
-                        <i style={format!("width:{:.1}%", findings.percent)} />
+                        <i ~style={format!("width:{:.1}%", findings.percent)} />
                     </span>
                 }
                 { sign }{ sentence }

@@ -24,7 +24,7 @@ pub fn show(view: &View<'_>) -> Html {
     let workers = view.session.scenario.workers;
     html! {
         <div
-            class="timeline" style={format!("--workers:{workers}")} onkeydown={walk()}
+            class="timeline" ~style={format!("--workers:{workers}")} onkeydown={walk()}
             data-testid="timeline"
         >
             <table>
@@ -304,7 +304,7 @@ fn sql_cell(view: &View<'_>, side: Side, number: usize) -> Html {
         _ => words::row(view.messages, run, number),
     };
     html! {
-        <td class={classes!("sql", side_class(side))} style={format!("--lanes:{workers}")}>
+        <td class={classes!("sql", side_class(side))} ~style={format!("--lanes:{workers}")}>
             <span class="brackets" aria-hidden="true">
                 { for run.state(number).workers().map(|(worker, _)| bracket(run, worker, number)) }
             </span>
@@ -363,7 +363,7 @@ fn share_cell(view: &View<'_>, side: Side, number: usize) -> Html {
                 { search::in_percent(share) }{ "%" }
                 if falls_here { <span aria-hidden="true">{ "!" }</span> }
             </span>
-            <i class="share__bar" style={format!("width:{share:.1}%")} aria-hidden="true" />
+            <i class="share__bar" ~style={format!("width:{share:.1}%")} aria-hidden="true" />
         </td>
     }
 }
@@ -480,7 +480,7 @@ fn links(run: &SideRun, number: usize) -> Vec<Html> {
         } else {
             "lock__link"
         };
-        html! { <i {class} style={format!("--from:{from};--to:{to}")} aria-hidden="true" /> }
+        html! { <i {class} ~style={format!("--from:{from};--to:{to}")} aria-hidden="true" /> }
     };
     pairs.map(link).collect()
 }
