@@ -10,7 +10,7 @@ use web_sys::HtmlElement;
 use yew::prelude::*;
 
 use crate::comparison::{Comparison, Shared};
-use crate::embed::{self, Embed, Part, Wish};
+use crate::embed::{self, Embed, Part};
 use crate::keys::{self, Circumstances, Command};
 use crate::messages::{Language, Messages};
 use crate::permalink::{self, BadParameter};
@@ -42,9 +42,7 @@ pub fn App() -> Html {
     let comparison = use_memo(inputs, |_| Comparison::of(&session_now).map(Rc::new));
     let act = {
         let dispatcher = hosted.dispatcher();
-        use_callback((), move |action: Action, ()| {
-            dispatcher.dispatch(Wish::Visitor(action))
-        })
+        use_callback((), move |action: Action, ()| dispatcher.dispatch(action))
     };
     use_links(&act, &bad, &embed);
     let comparison = match comparison.as_ref() {

@@ -266,24 +266,14 @@ pub struct Hosted {
     pub session: Rc<Session>,
 }
 
-/// Who wants something done.
-pub enum Wish {
-    /// The visitor, who has to keep to the rules.
-    Visitor(Action),
-    /// The host, who made them.
-    Host(Action),
-}
-
 impl Reducible for Hosted {
-    type Action = Wish;
+    type Action = Action;
 
-    fn reduce(self: Rc<Self>, wish: Wish) -> Rc<Self> {
-        let action = match wish {
-            Wish::Visitor(action) if !self.embed.allows(&self.session, &action) => {
-                // What plays by itself has come to an end.
-                Action::Play(false)
-            }
-            Wish::Visitor(action) | Wish::Host(action) => action,
+    fn reduce(self: Rc<Self>, action: Action) -> Rc<Self> {
+        let action = match self.embed.allows(&self.session, &action) {
+            true => action,
+            // What plays by itself has come to an end.
+            false => Action::Play(false),
         };
         Rc::new(Hosted {
             embed: self.embed.clone(),
