@@ -1,11 +1,13 @@
 //! The run as a table: a row for each move, the moves in the middle, a design on either side.
 
 use deliver_twice_core::broker::{Place, WorkerId};
+use deliver_twice_core::design::{Design, Outside};
 use deliver_twice_core::disk::LockLevel;
 use deliver_twice_core::plan::Role;
 use deliver_twice_core::property::Violation;
 use deliver_twice_core::run::Moved;
 use deliver_twice_core::schedule::Step;
+use deliver_twice_core::schema::{OutboxRow, Tables};
 use deliver_twice_core::sql::Answer;
 use deliver_twice_core::state::State;
 use deliver_twice_core::system::{self, worker_of};
@@ -21,7 +23,7 @@ use crate::words;
 /// The timeline.
 pub fn show(view: &View<'_>) -> Html {
     let moves = view.moves_shown();
-    let workers = view.session.scenario.workers;
+    let workers = view.run.cast().len();
     html! {
         <div
             class="timeline" ~style={format!("--workers:{workers}")} onkeydown={walk()}
@@ -84,18 +86,24 @@ fn walk() -> Callback<KeyboardEvent> {
 enum Column {
     Sql,
     Share,
+    Tickets,
+    Outbox,
     Queue,
     Receipts,
     Tasks,
+    Outside,
     Locks,
 }
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 9] = [
     Column::Sql,
     Column::Share,
+    Column::Tickets,
+    Column::Outbox,
     Column::Queue,
     Column::Receipts,
     Column::Tasks,
+    Column::Outside,
     Column::Locks,
 ];
 
@@ -104,17 +112,29 @@ fn in_order(view: &View<'_>, side: Side) -> impl Iterator<Item = Column> {
     if side == Side::Right {
         columns.reverse();
     }
-    let shows_shares = view.session.shows_shares && !view.keeps_back();
-    columns
-        .into_iter()
-        .filter(move |column| shows_shares || !matches!(column, Column::Share))
+    columns.into_iter().filter(|column| is_shown(view, *column))
+}
+
+/// Whether a column has something to tell of either design: what stands in one side's row stands in the
+/// other's too.
+fn is_shown(view: &View<'_>, column: Column) -> bool {
+    let any = |has: fn(&Design) -> bool| view.session.designs.iter().any(has);
+    match column {
+        Column::Sql | Column::Queue | Column::Locks => true,
+        Column::Share => view.session.shows_shares && !view.keeps_back(),
+        Column::Tickets => any(Design::has_producer),
+        Column::Outbox => any(Design::has_outbox),
+        Column::Receipts | Column::Tasks => view.session.scenario.workers > 0,
+        Column::Outside => any(|design| design.outside != Outside::None),
+    }
 }
 
 fn columns(view: &View<'_>, side: Side) -> Html {
     let class = |column| match column {
         Column::Sql => "col-sql",
         Column::Share | Column::Queue => "col-queue",
-        Column::Receipts | Column::Tasks => "col-number",
+        Column::Tickets | Column::Receipts | Column::Tasks | Column::Outside => "col-number",
+        Column::Outbox => "col-outbox",
         Column::Locks => "col-locks",
     };
     in_order(view, side)
@@ -130,6 +150,9 @@ fn words_of(column: Column) -> (&'static str, &'static str, &'static str) {
         Column::Queue => ("table.queue", "table.queue.title", "number queue"),
         Column::Receipts => ("table.receipts", "table.receipts.title", "number"),
         Column::Tasks => ("table.tasks", "table.tasks.title", "number"),
+        Column::Tickets => ("table.tickets", "table.tickets.title", "number"),
+        Column::Outbox => ("table.outbox", "table.outbox.title", "number outbox"),
+        Column::Outside => ("table.outside", "table.outside.title", "number"),
         Column::Locks => ("table.locks", "table.locks.title", "locks"),
     }
 }
@@ -270,21 +293,29 @@ fn cells(view: &View<'_>, side: Side, number: usize) -> Html {
             Column::Sql => sql_cell(view, side, number),
             Column::Share => share_cell(view, side, number),
             Column::Queue => queue_cell(view, class, now),
+            Column::Tickets => {
+                rows_cell(class, [before, now], |tables| tables.tickets.len(), false)
+            }
             Column::Receipts => {
-                let count = |state: &State| state.committed.receipts.len();
-                let own = now
-                    .workers()
-                    .find_map(|(worker, w)| Some((worker, w.own.as_ref()?.receipts.len())));
-                number_cell(class, count(before), count(now), own, false)
+                rows_cell(class, [before, now], |tables| tables.receipts.len(), false)
             }
             Column::Tasks => {
-                let count = |state: &State| state.committed.tasks.len();
-                let own = now
-                    .workers()
-                    .find_map(|(worker, w)| Some((worker, w.own.as_ref()?.tasks.len())));
                 let is_duplicate =
                     matches!(run.breach(number), Some(Violation::DuplicateEffect { .. }));
-                number_cell(class, count(before), count(now), own, is_duplicate)
+                rows_cell(
+                    class,
+                    [before, now],
+                    |tables| tables.tasks.len(),
+                    is_duplicate,
+                )
+            }
+            Column::Outbox => outbox_cell(class, now),
+            Column::Outside => {
+                let is_bad = matches!(
+                    run.breach(number),
+                    Some(Violation::SentTwice { .. } | Violation::SentInVain { .. })
+                );
+                number_cell(class, before.sent.len(), now.sent.len(), None, is_bad)
             }
             Column::Locks => lock_cell(view, run, class, number),
         }
@@ -298,7 +329,12 @@ fn sql_cell(view: &View<'_>, side: Side, number: usize) -> Html {
     let words = match number {
         0 => words::RowWords {
             code: None,
-            note: view.say("table.start.text").to_owned(),
+            note: view
+                .say(match run.design.has_producer() {
+                    true => "table.start.producer",
+                    false => "table.start.text",
+                })
+                .to_owned(),
             tone: words::Tone::Idle,
         },
         _ => words::row(view.messages, run, number),
@@ -392,6 +428,53 @@ fn queue_cell(view: &View<'_>, class: &'static str, state: &State) -> Html {
     }
 }
 
+/// How many rows of a table are committed, and how many a worker has written beyond that.
+fn rows_cell(
+    class: &'static str,
+    [before, now]: [&State; 2],
+    count: fn(&Tables) -> usize,
+    is_bad: bool,
+) -> Html {
+    let own = now
+        .workers()
+        .find_map(|(worker, w)| Some((worker, count(w.own.as_ref()?))));
+    number_cell(
+        class,
+        count(&before.committed),
+        count(&now.committed),
+        own,
+        is_bad,
+    )
+}
+
+/// How far each row of the outbox is, as committed, and what is written beyond that.
+fn outbox_cell(class: &'static str, now: &State) -> Html {
+    let rows = &now.committed.outbox;
+    let own = now
+        .workers()
+        .find_map(|(worker, w)| Some((worker, w.own.as_ref()?.outbox.len())));
+    let row = |row: &OutboxRow| {
+        let owner = row.owner.as_deref().and_then(|name| name.chars().next());
+        let owner = owner.and_then(WorkerId::lettered);
+        html! { <span class="outbox__row">{ &row.state }{ for owner.map(chip) }</span> }
+    };
+    html! {
+        <td class={classes!("number", "outbox", class)}>
+            { for rows.iter().map(row) }
+            { for own.filter(|(_, count)| *count != rows.len()).map(|(worker, count)| open(worker, count, rows.len())) }
+        </td>
+    }
+}
+
+/// How many rows a worker sees beyond those that are committed.
+fn open(worker: WorkerId, own: usize, committed: usize) -> Html {
+    html! {
+        <span class={classes!("number__open", worker_class(worker))}>
+            { format!("({:+})", own as i64 - committed as i64) }
+        </span>
+    }
+}
+
 /// A count of committed rows, and of the rows that a worker has written and not committed.
 fn number_cell(
     class: &'static str,
@@ -405,15 +488,11 @@ fn number_cell(
         (true, false) => "number__more",
         (false, _) => "",
     };
-    let open = own.filter(|(_, count)| *count != now);
+    let beyond = own.filter(|(_, count)| *count != now);
     html! {
         <td class={classes!("number", class)}>
             <span class={tone}>{ now }</span>
-            if let Some((worker, count)) = open {
-                <span class={classes!("number__open", worker_class(worker))}>
-                    { format!("({:+})", count as i64 - now as i64) }
-                </span>
-            }
+            { for beyond.map(|(worker, count)| open(worker, count, now)) }
         </td>
     }
 }
