@@ -523,6 +523,11 @@ pub fn kind<'a>(m: &Messages, kind: RefusalKind) -> &'a str {
 
 /// A statement cut down to a line of the table: its verb and its table.
 pub fn short(sql: &str) -> String {
+    if sql.starts_with("UPDATE ") {
+        let head = sql.split([',']).next().unwrap_or(sql);
+        let head = head.split(" WHERE ").next().unwrap_or(head);
+        return format!("{head} …");
+    }
     for (start, end) in [("INTO ", " ("), ("FROM ", " WHERE")] {
         if let Some((head, rest)) = sql.split_once(start)
             && let Some((table, tail)) = rest.split_once(end)
@@ -1118,6 +1123,16 @@ mod tests {
     #[test]
     fn a_statement_is_cut_down_to_its_verb_and_its_table() {
         assert_eq!(short("BEGIN IMMEDIATE"), "BEGIN IMMEDIATE");
+        assert_eq!(
+            short(
+                "UPDATE outbox_events SET state = 'parked', owner = NULL WHERE event_id = :event_id"
+            ),
+            "UPDATE outbox_events SET state = 'parked' …"
+        );
+        assert_eq!(
+            short("UPDATE business_tasks SET status = 'done' WHERE id = :task_id"),
+            "UPDATE business_tasks SET status = 'done' …"
+        );
         assert_eq!(
             short("SELECT 1 FROM effect_receipts WHERE event_id = :event_id"),
             "SELECT 1 FROM effect_receipts …"

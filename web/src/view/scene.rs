@@ -66,7 +66,10 @@ fn scenario(view: &View<'_>) -> Html {
                 if view.session.designs.iter().any(|design| design.outside != Outside::None) {
                     { provider(view) }
                 }
-                { ticket(view) }
+                // A producer writes the ticket itself.
+                if view.session.designs.iter().any(|design| !design.has_producer()) {
+                    { ticket(view) }
+                }
                 { task(view) }
             </div>
         </details>

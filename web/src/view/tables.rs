@@ -69,6 +69,7 @@ fn panel(view: &View<'_>, side: Side) -> Html {
     let name = side_class(side);
     html! {
         <section class={classes!("tables__side", name)} data-testid={format!("tables-{name}")}>
+            if view.session.design(side).has_producer() { { tickets(view, state, &now, &before) } }
             { receipts(view, state, &now, &before) }
             { tasks(view, run, state, &now, &before) }
             if view.session.design(side).has_outbox() { { outbox(view, state, &now, &before) } }
@@ -126,6 +127,24 @@ fn rank<T: PartialEq>(rows: &[T], index: usize) -> usize {
 
 fn has<T: PartialEq>(rows: &[T], row: &T, rank: usize) -> bool {
     rows.iter().filter(|other| *other == row).count() > rank
+}
+
+fn tickets(view: &View<'_>, state: &State, now: &Tables, before: &Tables) -> Html {
+    let row = |ticket: &String| {
+        let is_new = view.session.cursor > 0 && !before.tickets.contains(ticket);
+        let (class, words) = standing(view, is_new, state.committed.tickets.contains(ticket));
+        html! { <tr {class}><td>{ ticket }</td><td>{ words }</td></tr> }
+    };
+    html! {
+        <table>
+            { caption(view, "tickets", now.tickets.len()) }
+            <thead><tr><th scope="col">{ "id" }</th><td /></tr></thead>
+            <tbody>
+                { for now.tickets.iter().map(row) }
+                { empty(view, now.tickets.is_empty(), 2) }
+            </tbody>
+        </table>
+    }
 }
 
 fn receipts(view: &View<'_>, state: &State, now: &Tables, before: &Tables) -> Html {

@@ -133,7 +133,8 @@ fn columns(view: &View<'_>, side: Side) -> Html {
     let class = |column| match column {
         Column::Sql => "col-sql",
         Column::Share | Column::Queue => "col-queue",
-        Column::Tickets | Column::Receipts | Column::Tasks | Column::Outside => "col-number",
+        Column::Receipts | Column::Tasks | Column::Outside => "col-number",
+        Column::Tickets => "col-number col-tickets",
         Column::Outbox => "col-outbox",
         Column::Locks => "col-locks",
     };
@@ -150,7 +151,7 @@ fn words_of(column: Column) -> (&'static str, &'static str, &'static str) {
         Column::Queue => ("table.queue", "table.queue.title", "number queue"),
         Column::Receipts => ("table.receipts", "table.receipts.title", "number"),
         Column::Tasks => ("table.tasks", "table.tasks.title", "number"),
-        Column::Tickets => ("table.tickets", "table.tickets.title", "number"),
+        Column::Tickets => ("table.tickets", "table.tickets.title", "number tickets"),
         Column::Outbox => ("table.outbox", "table.outbox.title", "number outbox"),
         Column::Outside => ("table.outside", "table.outside.title", "number"),
         Column::Locks => ("table.locks", "table.locks.title", "locks"),
@@ -294,6 +295,7 @@ fn cells(view: &View<'_>, side: Side, number: usize) -> Html {
             Column::Share => share_cell(view, side, number),
             Column::Queue => queue_cell(view, class, now),
             Column::Tickets => {
+                let class = classes!("tickets", class);
                 rows_cell(class, [before, now], |tables| tables.tickets.len(), false)
             }
             Column::Receipts => {
@@ -430,7 +432,7 @@ fn queue_cell(view: &View<'_>, class: &'static str, state: &State) -> Html {
 
 /// How many rows of a table are committed, and how many a worker has written beyond that.
 fn rows_cell(
-    class: &'static str,
+    class: impl Into<Classes>,
     [before, now]: [&State; 2],
     count: fn(&Tables) -> usize,
     is_bad: bool,
@@ -477,7 +479,7 @@ fn open(worker: WorkerId, own: usize, committed: usize) -> Html {
 
 /// A count of committed rows, and of the rows that a worker has written and not committed.
 fn number_cell(
-    class: &'static str,
+    class: impl Into<Classes>,
     before: usize,
     now: usize,
     own: Option<(WorkerId, usize)>,
@@ -490,7 +492,7 @@ fn number_cell(
     };
     let beyond = own.filter(|(_, count)| *count != now);
     html! {
-        <td class={classes!("number", class)}>
+        <td class={classes!("number", class.into())}>
             <span class={tone}>{ now }</span>
             { for beyond.map(|(worker, count)| open(worker, count, now)) }
         </td>
