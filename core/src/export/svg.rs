@@ -12,7 +12,7 @@ const ROW: usize = 26;
 const HEAD: usize = 92;
 /// Where the columns begin.
 const LANES: usize = 56;
-/// How far the lanes are apart, where there is room for so many.
+/// How far the lanes are apart. Only consumers and the producer have open transactions, so four have room.
 const LANE: usize = 12;
 const WHO: usize = 108;
 const SQL: usize = 190;
@@ -138,10 +138,9 @@ fn colour(worker: Option<WorkerId>) -> &'static str {
 /// For each worker, a line beside the rows after which its transaction is open.
 fn lanes(story: &Story<'_>) -> String {
     let mut text = String::new();
-    let lane = LANE.min((WHO - LANES) / story.run.start.workers.len().max(1));
-    for (place, (worker, _)) in story.run.start.workers().enumerate() {
+    for (worker, _) in story.run.start.workers() {
         let is_open = |state: &State| state.worker(worker).in_transaction;
-        let x = LANES + lane * place;
+        let x = LANES + LANE * usize::from(worker.0);
         for (index, frame) in story.run.frames.iter().enumerate() {
             if is_open(&frame.state) {
                 let y = HEAD + ROW * index + ROW / 2;
