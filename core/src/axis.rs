@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use crate::design::Design;
+use crate::design::{
+    AckTiming, Arbitration, Begin, Design, Errors, Grouping, Key, Lease, Marking, Outside,
+    Publication,
+};
 
 /// One of the axes on which a design makes its choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,6 +100,29 @@ impl Axis {
         }
     }
 
+    /// `design` with each choice on this axis in turn, in order. Some of the combinations may make no sense.
+    fn variants(self, design: Design) -> Vec<Design> {
+        /// The designs that differ in this field.
+        macro_rules! each {
+            ($field:ident, $axis:ident) => {{
+                let choices = $axis::ALL.iter();
+                choices.map(|&$field| Design { $field, ..design }).collect()
+            }};
+        }
+        match self {
+            Axis::Arbitration => each!(arbitration, Arbitration),
+            Axis::Grouping => each!(grouping, Grouping),
+            Axis::Key => each!(key, Key),
+            Axis::Errors => each!(errors, Errors),
+            Axis::Ack => each!(ack, AckTiming),
+            Axis::Begin => each!(begin, Begin),
+            Axis::Publication => each!(publication, Publication),
+            Axis::Marking => each!(marking, Marking),
+            Axis::Lease => each!(lease, Lease),
+            Axis::Outside => each!(outside, Outside),
+        }
+    }
+
     /// `design` with the choice that `other` makes on this axis. The combination may make no sense.
     #[must_use]
     pub fn taken_from(self, other: &Design, design: Design) -> Design {
@@ -159,6 +185,19 @@ pub fn between(one: &Design, other: &Design) -> impl Iterator<Item = Axis> {
         .filter(move |axis| axis.choice(&one) != axis.choice(&other))
 }
 
+/// Every design that differs from this one on these axes at most and makes sense, itself among them, in the
+/// order of the choices.
+pub fn reachable(design: Design, axes: &[Axis]) -> impl Iterator<Item = Design> {
+    let varied = |designs: Vec<Design>, axis: &Axis| {
+        let variants = designs.into_iter().flat_map(|design| axis.variants(design));
+        variants.collect()
+    };
+    let designs: Vec<Design> = axes.iter().fold(vec![design], varied);
+    designs
+        .into_iter()
+        .filter(|design| design.nonsense().is_none())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,5 +227,14 @@ mod tests {
             assert_eq!(Axis::named(axis.as_str()), Some(axis));
         }
         assert_eq!(Axis::named("transaction"), None);
+    }
+
+    #[test]
+    fn the_consumers_axes_reach_every_design_of_a_consumer_in_order() {
+        let reached: Vec<Design> = reachable(Design::CONTRACT, &Axis::ALL[..6]).collect();
+        assert_eq!(reached, crate::design::all().collect::<Vec<_>>());
+        let around: Vec<Design> = reachable(Design::CONTRACT, &Axis::ALL[6..]).collect();
+        let known = crate::design::all_around_the_contract();
+        assert_eq!(around, known.collect::<Vec<_>>());
     }
 }

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use crate::axis::{self, Axis};
 use crate::course::{Fields, Words};
-use crate::design::{self, Design};
+use crate::design::{Design, Outside};
 use crate::error::Result;
 use crate::property::Verdict;
 use crate::scenario::{Bounds, Scenario};
@@ -31,6 +31,11 @@ exercises![
     "same-ticket-again",
     "effect-alone",
     "two-wait-in-circle",
+    "between-two-systems",
+    "no-ticket-behind-it",
+    "published-it-says",
+    "sent-and-sent-again",
+    "late-to-its-own-row",
     "ack-too-early",
     "key-too-wide",
     "not-a-duplicate",
@@ -38,6 +43,9 @@ exercises![
     "nobody-moves",
     "lost-race",
     "all-wrong-at-once",
+    "event-that-never-came",
+    "mail-that-came-twice",
+    "from-end-to-end",
 ];
 
 /// What an exercise asks for.
@@ -91,14 +99,21 @@ impl Exercise {
         }
     }
 
-    /// Whether a design differs from the one that fails on such axes only.
+    /// Whether a design differs from the one that fails on such axes only, and does as much: who leaves the
+    /// producer or the message out has repaired nothing.
     pub fn may_become(&self, design: &Design) -> bool {
+        let does = |design: &Design| (design.has_producer(), design.outside != Outside::None);
         axis::between(&self.design, design).all(|axis| self.may_change(axis))
+            && does(design) == does(&self.design)
     }
 
     /// The designs that the one that fails may be changed to, itself among them, in the order of the axes.
     pub fn reachable(&self) -> impl Iterator<Item = Design> {
-        design::all().filter(|design| self.may_become(design))
+        let axes: &[Axis] = match &self.goal {
+            Goal::Break(_) => &[],
+            Goal::Repair { axes, .. } => axes,
+        };
+        axis::reachable(self.design, axes).filter(|design| self.may_become(design))
     }
 }
 

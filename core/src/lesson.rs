@@ -7,11 +7,12 @@
 use std::sync::LazyLock;
 
 use crate::course::{Fields, Words, verdict_named};
-use crate::design::Design;
+use crate::design::{Chapter, Design};
 use crate::error::Result;
 use crate::property::Verdict;
 use crate::scenario::{Bounds, Scenario};
 use crate::schedule::Schedule;
+use crate::state::State;
 
 /// Names the files, in the order in which they teach.
 macro_rules! lessons {
@@ -36,7 +37,21 @@ lessons![
     "ack-first",
     "lost-reply",
     "busy-is-no-error",
+    "crash-before-publish",
+    "ghost-of-a-rollback",
+    "row-that-waits",
+    "sent-is-not-taken",
+    "nowhere-to-go",
+    "claimed-is-not-sent",
+    "relay-that-is-gone",
+    "relay-that-is-late",
+    "confirm-lost-on-the-way",
     "mail-is-outside",
+    "call-after-commit",
+    "sent-and-not-marked",
+    "key-that-nobody-reads",
+    "ask-before-you-call",
+    "asking-loses-a-race",
 ];
 
 /// What a lesson says a design comes to.
@@ -50,11 +65,49 @@ pub enum Claim {
 
 /// What a lesson asks before it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asks {
-    /// How many tasks are committed on this side (0 left, 1 right) at the end of the schedule.
-    Tasks(usize),
-    /// At which step every future of this side fails.
-    TooLate(usize),
+pub struct Asks {
+    /// About what.
+    pub about: About,
+    /// On which side: 0 left, 1 right.
+    pub side: usize,
+}
+
+/// What the question of a lesson is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// How many tasks are committed at the end of the schedule.
+    Tasks,
+    /// How many messages the broker has taken from the producer's side by then, whatever became of them.
+    Published,
+    /// How many messages have arrived outside by then.
+    Sent,
+    /// At which step every future fails.
+    TooLate,
+}
+
+impl About {
+    const ALL: [About; 4] = [About::Tasks, About::Published, About::Sent, About::TooLate];
+
+    /// The name in files.
+    fn as_str(self) -> &'static str {
+        match self {
+            About::Tasks => "tasks",
+            About::Published => "published",
+            About::Sent => "sent",
+            About::TooLate => "too-late",
+        }
+    }
+
+    /// The answer that a state gives. `None` if no single state does, but the search alone.
+    pub fn count_in(self, state: &State) -> Option<u32> {
+        let count = match self {
+            About::Tasks => state.committed.tasks.len(),
+            About::Published => state.broker.deliveries().count(),
+            About::Sent => state.sent.len(),
+            About::TooLate => return None,
+        };
+        Some(count as u32)
+    }
 }
 
 /// A lesson.
@@ -82,6 +135,12 @@ pub struct Lesson {
 }
 
 impl Lesson {
+    /// The chapter that it belongs to: that of the design which is taught last of the two.
+    pub fn chapter(&self) -> Chapter {
+        let [left, right] = self.designs.map(|design| design.chapter());
+        left.max(right)
+    }
+
     /// What the lesson says under `key` (`title`, `text`, `omits`, `asks`) in the language with this tag.
     pub fn words(&self, key: &'static str, language: &'static str) -> &'static str {
         self.words.get(key, language)
@@ -128,13 +187,7 @@ fn read(id: &'static str, text: &'static str) -> Result<Lesson> {
             claim(&mut file, "search-left")?,
             claim(&mut file, "search-right")?,
         ],
-        asks: match file.required("asks")? {
-            "tasks-left" => Asks::Tasks(0),
-            "tasks-right" => Asks::Tasks(1),
-            "too-late-left" => Asks::TooLate(0),
-            "too-late-right" => Asks::TooLate(1),
-            other => return Err(file.bad("asks", other)),
-        },
+        asks: asks(&mut file)?,
         answers: file.list("answers", |answer| answer.parse().ok())?,
         words: file.into_words()?,
     })
@@ -147,4 +200,18 @@ fn claim(file: &mut Fields, key: &str) -> Result<Claim> {
     }
     let verdict = verdict_named(text).ok_or_else(|| file.bad(key, text))?;
     Ok(Claim::Breaks(verdict))
+}
+
+/// Reads a question: what it is about, and the side, as in `tasks-left`.
+fn asks(file: &mut Fields) -> Result<Asks> {
+    let text = file.required("asks")?;
+    let about = |name| About::ALL.into_iter().find(|about| about.as_str() == name);
+    let asks = |(name, side)| {
+        let side = ["left", "right"].iter().position(|known| *known == side)?;
+        let about = about(name)?;
+        Some(Asks { about, side })
+    };
+    text.rsplit_once('-')
+        .and_then(asks)
+        .ok_or_else(|| file.bad("asks", text))
 }

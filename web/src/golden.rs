@@ -3,6 +3,8 @@
 //! To add a link, or after a change that is meant (and noted under "Breaks links" in the change log):
 //! `UPDATE_GOLDEN=1 cargo test -p deliver-twice-web golden`.
 
+use deliver_twice_core::design::Outside;
+
 use crate::comparison::{Comparison, SideRun};
 use crate::messages::{Language, Messages};
 use crate::permalink;
@@ -32,11 +34,18 @@ fn in_words(session: &Session, run: &SideRun) -> String {
         .map(|violation| violation.verdict().as_str())
         .collect();
     let (receipts, tasks) = (state.committed.receipts.len(), state.committed.tasks.len());
-    format!(
-        "{}: receipts {receipts}, tasks {tasks} {}",
-        run.design,
-        verdicts.join(",")
-    )
+    let mut counts = format!("receipts {receipts}, tasks {tasks}");
+    if run.design.has_producer() {
+        let (tickets, taken) = (
+            state.committed.tickets.len(),
+            state.broker.deliveries().count(),
+        );
+        counts.push_str(&format!(", tickets {tickets}, published {taken}"));
+    }
+    if run.design.outside != Outside::None {
+        counts.push_str(&format!(", sent {}", state.sent.len()));
+    }
+    format!("{}: {counts} {}", run.design, verdicts.join(","))
 }
 
 #[test]

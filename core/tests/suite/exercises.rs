@@ -1,7 +1,7 @@
 //! Every exercise, walked: its search is carried out, and what it asks for can be had.
 
 use deliver_twice_core::axis;
-use deliver_twice_core::design::Design;
+use deliver_twice_core::design::{Design, Outside};
 use deliver_twice_core::exercise::{Exercise, Goal, exercises};
 use deliver_twice_core::explore::{Count, Coverage, Exploration, Report};
 use deliver_twice_core::property::Verdict;
@@ -108,6 +108,11 @@ fn the_optima_are_what_the_order_of_the_puzzles_was_made_by() {
             ("same-ticket-again", 10, 1),
             ("effect-alone", 11, 0),
             ("two-wait-in-circle", 10, 2),
+            ("between-two-systems", 4, 0),
+            ("no-ticket-behind-it", 4, 0),
+            ("published-it-says", 7, 1),
+            ("sent-and-sent-again", 9, 1),
+            ("late-to-its-own-row", 10, 4),
         ]
     );
 }
@@ -191,6 +196,27 @@ fn the_words_of_an_exercise_claim_what_its_search_finds() {
         "unique-constraint.effect-first.event-and-effect.target-only.after-commit.deferred";
     assert!(!holds(&halves, opposite));
 
+    let mail = named("mail-that-came-twice");
+    assert!(!holds(&mail, "call-in-transaction") && !holds(&mail, "call-after-commit"));
+    assert!(!holds(&mail, "pending-row-reconciled"));
+    let by_key = |design: Design| design.outside == Outside::PendingRowWithKey;
+    assert!(
+        mail.reachable()
+            .all(|design| search(&mail, design).holds() == by_key(design))
+    );
+
+    let event = named("event-that-never-came");
+    assert!(!holds(&event, "publish-then-commit") && !holds(&event, "outbox-marked-when-sent"));
+
+    // There is more than one way: two senders, an answer that is lost, or a crash.
+    let again = named("sent-and-sent-again");
+    for way in ["s1:dA.A4.N2.M2", "s1:dA.A4.N.oN.N2", "s1:dA.A4.N2.xN.N2"] {
+        let schedule = way.parse().unwrap();
+        let run = Run::exact(again.design, again.scenario, again.bounds, &schedule).unwrap();
+        let found = run.violations().first().map(|found| found.verdict());
+        assert_eq!(found, Some(Verdict::SentTwice), "{way}");
+    }
+
     let circle = named("two-wait-in-circle");
     let found = search(&circle, circle.design).counterexamples;
     assert!(
@@ -212,6 +238,26 @@ fn axes_that_a_repair_does_not_open_stay_as_they_are() {
     ));
     assert!(!becomes("constraint-arbitration"));
     assert_eq!(exercise.reachable().count(), 3 * 3 * 2);
+}
+
+#[test]
+fn a_repair_may_not_leave_out_what_it_is_about() {
+    let becomes = |id: &str, design: &str| {
+        let all = all();
+        let exercise = all.iter().find(|exercise| exercise.id == id).unwrap();
+        exercise.may_become(&design.parse().unwrap())
+    };
+    // Where nothing is published, or nothing is sent, nothing goes wrong, and nothing is repaired.
+    for id in [
+        "event-that-never-came",
+        "mail-that-came-twice",
+        "from-end-to-end",
+    ] {
+        assert!(!becomes(id, "constraint-arbitration"), "{id}");
+    }
+    assert!(becomes("event-that-never-came", "publish-then-commit"));
+    assert!(becomes("mail-that-came-twice", "call-after-commit"));
+    assert!(becomes("from-end-to-end", "commit-then-publish"));
 }
 
 #[test]

@@ -133,6 +133,10 @@ fn axes(view: &View<'_>, side: Side, design: Design) -> Vec<Html> {
                 testid: format!("axis-{}-{}", $value, side_class(side)),
                 options: $axis::ALL
                     .iter()
+                    .filter(|&&$field| {
+                        let next = Design { $field, ..design }.without_idle_choices();
+                        next == design || view.session.may_become(side, &next)
+                    })
                     .map(|choice| {
                         (
                             choice.as_str(),

@@ -1,9 +1,12 @@
 //! The lesson: which one, what it says, what it asks, and how the guess compares with the truth.
 
-use deliver_twice_core::lesson::{Asks, Lesson, built_in};
+use deliver_twice_core::design::Chapter;
+use deliver_twice_core::lesson::{About, Lesson, built_in};
+use deliver_twice_core::state::State;
 use yew::prelude::*;
 
-use super::{Select, View};
+use super::{Select, View, designs};
+use crate::comparison::SideRun;
 use crate::embed::Predict;
 use crate::session::{Action, Guess, Side};
 
@@ -22,6 +25,12 @@ pub fn chooser(view: &View<'_>) -> Html {
             .zip(&titles)
             .map(|(lesson, title)| (lesson.id, title.as_str())),
     );
+    let headings = Chapter::ALL.map(|chapter| {
+        let before = lessons.iter().filter(|l| l.chapter() < chapter).count();
+        let name = view.messages.get(designs::chapter_key(chapter));
+        // The first option is that of no lesson.
+        (1 + before, name)
+    });
     let place = view
         .session
         .lesson
@@ -34,7 +43,7 @@ pub fn chooser(view: &View<'_>) -> Html {
         current: view.session.lesson.map_or("", |lesson| lesson.id),
         class: "select--lesson",
     }
-    .show(move |id| {
+    .show_under(&headings, move |id| {
         let lesson = built_in().iter().find(|lesson| lesson.id == id);
         act.emit(lesson.map_or(Action::Reopen, Action::Teach));
         true
@@ -122,6 +131,7 @@ fn question(view: &View<'_>, lesson: &'static Lesson) -> Html {
                 <>
                     <strong>{ lesson.words("asks", tag) }</strong>
                     <p data-testid="answered">{ words }</p>
+                    { for outside_is_apart(view, lesson) }
                 </>
             }
         }
@@ -129,51 +139,67 @@ fn question(view: &View<'_>, lesson: &'static Lesson) -> Html {
     html! { <div class="question" role="group" data-testid="question">{ content }</div> }
 }
 
+/// What arrived outside beside what the database holds, where the question was about the former.
+fn outside_is_apart(view: &View<'_>, lesson: &Lesson) -> Option<Html> {
+    if lesson.asks.about != About::Sent {
+        return None;
+    }
+    let state = end(view, lesson)?;
+    let [sent, tasks] = [state.sent.len(), state.committed.tasks.len()].map(|n| n.to_string());
+    let words = view
+        .messages
+        .fill("lesson.outside", &[("sent", &sent), ("tasks", &tasks)]);
+    Some(html! { <p data-testid="outside-is-apart">{ words }</p> })
+}
+
 fn in_words(view: &View<'_>, lesson: &Lesson, answer: u32) -> String {
     let answer = answer.to_string();
-    match lesson.asks {
-        Asks::Tasks(_) => answer,
-        Asks::TooLate(_) => view.messages.fill("lesson.step", &[("step", &answer)]),
+    match lesson.asks.about {
+        About::Tasks | About::Published | About::Sent => answer,
+        About::TooLate => view.messages.fill("lesson.step", &[("step", &answer)]),
     }
 }
 
-/// The side that the question is about.
-fn side(asks: Asks) -> Side {
-    let (Asks::Tasks(index) | Asks::TooLate(index)) = asks;
-    Side::BOTH[index]
+/// The run of the side that the question is about, while the visitor keeps to the lesson's schedule.
+fn asked_about<'a>(view: &'a View<'_>, lesson: &Lesson) -> Option<&'a SideRun> {
+    let session = view.session;
+    let keeps_to_it = session.schedule == lesson.schedule && session.designs == lesson.designs;
+    keeps_to_it.then(|| view.run.side(Side::BOTH[lesson.asks.side]))
+}
+
+/// The state at the end of the lesson's schedule, on the side that the question is about.
+fn end<'a>(view: &'a View<'_>, lesson: &Lesson) -> Option<&'a State> {
+    Some(asked_about(view, lesson)?.state(lesson.schedule.0.len()))
 }
 
 /// The right answer, as the machine or the search computed it. `None` while the search is not over, or
 /// once the visitor has left the lesson's schedule.
 fn truth(view: &View<'_>, lesson: &Lesson) -> Option<u32> {
-    if view.session.schedule != lesson.schedule || view.session.designs != lesson.designs {
-        return None;
+    match lesson.asks.about {
+        About::TooLate => too_late(view, lesson),
+        counted => counted.count_in(end(view, lesson)?),
     }
-    let moves = lesson.schedule.0.len();
-    let run = view.run.side(side(lesson.asks));
-    match lesson.asks {
-        Asks::Tasks(_) => Some(run.state(moves).committed.tasks.len() as u32),
-        Asks::TooLate(_) => {
-            let percent = &view.searches.side(side(lesson.asks)).percent;
-            let is_certain = |number: &usize| {
-                let taken = run.own_schedule(*number).0.len();
-                percent
-                    .get(taken)
-                    .copied()
-                    .flatten()
-                    .is_some_and(|share| share >= 100.0)
-            };
-            (0..=moves).find(is_certain).map(|number| number as u32)
-        }
-    }
+}
+
+/// At which step every future fails.
+fn too_late(view: &View<'_>, lesson: &Lesson) -> Option<u32> {
+    let run = asked_about(view, lesson)?;
+    let percent = &view.searches.side(Side::BOTH[lesson.asks.side]).percent;
+    let is_certain = |number: &usize| {
+        let taken = run.own_schedule(*number).0.len();
+        let share = percent.get(taken).copied().flatten();
+        share.is_some_and(|share| share >= 100.0)
+    };
+    let first = (0..=lesson.schedule.0.len()).find(is_certain);
+    first.map(|number| number as u32)
 }
 
 /// The row that the guess belongs to, as long as the lesson's schedule is shown.
 pub fn guessed_row(view: &View<'_>) -> Option<usize> {
     let (lesson, guess) = guessed(view)?;
-    Some(match lesson.asks {
-        Asks::Tasks(_) => lesson.schedule.0.len(),
-        Asks::TooLate(_) => guess as usize,
+    Some(match lesson.asks.about {
+        About::Tasks | About::Published | About::Sent => lesson.schedule.0.len(),
+        About::TooLate => guess as usize,
     })
 }
 

@@ -89,21 +89,42 @@ fn middle(view: &View<'_>) -> Html {
     }
 }
 
+/// What goes on, in one line: what the designs have to bring about, and how many there are of each actor.
 fn title(view: &View<'_>) -> String {
     let Scenario {
         deliveries,
         workers,
         versions,
+        relays,
+        senders,
         ..
     } = view.session.scenario;
-    let key = match (versions, deliveries) {
-        (1, 1) => "scene.title.once",
-        (1, _) => "scene.title.twice",
-        _ => "scene.title.versions",
+    let any = |has: fn(&Design) -> bool| view.session.designs.iter().any(has);
+    let sends = any(|design| design.outside != Outside::None);
+    let key = match (any(Design::has_producer), sends, versions, deliveries) {
+        (true, false, 1, _) => "scene.title.producer",
+        (true, false, ..) => "scene.title.producers",
+        (true, true, 1, _) => "scene.title.end-to-end",
+        (true, true, ..) => "scene.title.ends-to-ends",
+        (false, true, 1, 1) => "scene.title.outside",
+        (false, true, ..) => "scene.title.outsides",
+        (false, false, 1, 1) => "scene.title.once",
+        (false, false, 1, _) => "scene.title.twice",
+        (false, false, ..) => "scene.title.versions",
     };
-    let (copies, workers) = (deliveries.to_string(), workers.to_string());
-    view.messages
-        .fill(key, &[("copies", &copies), ("workers", &workers)])
+    let relays = any(Design::has_outbox).then_some(("scene.relays", relays));
+    let senders = any(Design::has_sender).then_some(("scene.senders", senders));
+    let actors = [relays, Some(("scene.consumers", workers)), senders];
+    let named = actors
+        .into_iter()
+        .flatten()
+        .map(|(key, count)| view.messages.fill(key, &[("count", &count.to_string())]));
+    let copies = deliveries.to_string();
+    let what = view.messages.fill(key, &[("copies", &copies)]);
+    named.fold(what, |before, after| {
+        let both = [("before", before.as_str()), ("after", after.as_str())];
+        view.messages.fill("scene.title.and", &both)
+    })
 }
 
 /// The numbers of a scenario that concern one of the designs.
