@@ -728,8 +728,8 @@ impl fmt::Display for Cause {
             Cause::NobodyRelays => f.write_str("nobody publishes what stands in the outbox"),
             Cause::PublishedAgain { first, second } => write!(
                 f,
-                "{} published at step {} what the broker had taken at step {}: nobody could know \
-                 that it had, and the consumer is there to survive it",
+                "{} published at step {} what the broker had taken at step {}, which a relay cannot \
+                 always know, and a receipt is there to absorb",
                 second.worker, second.step, first.step
             ),
             Cause::CalledAgain {

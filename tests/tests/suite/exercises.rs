@@ -203,6 +203,54 @@ fn a_repair_opens_the_axes_it_is_about_and_shows_an_answer_to_those_who_ask() {
 }
 
 #[test]
+fn a_producers_puzzle_is_solved_by_its_own_steps() {
+    let page = open("?puzzle=published-it-says");
+    page.wait_text("[data-testid=scene]", "Puzzle 11. Published, it says");
+    take(&page, &["P", "P", "P", "P", "R", "nR"]);
+    page.wait_text(STAND, "Steps so far: 6");
+    take(&page, &["R"]);
+    page.wait_text(STAND, "best possible. Steps: 7, switches: 1");
+    assert_eq!(page.console_errors(), [""; 0]);
+}
+
+#[test]
+fn a_message_that_is_sent_twice_is_repaired_by_a_key_and_not_by_sending_none() {
+    let page = open("?repair=mail-that-came-twice");
+    page.wait_text(STAND, "schedules fail");
+    let outside = "[data-testid=axis-outside-right]";
+    assert_eq!(page.count(&format!("{outside} option[value=none]")), 0);
+    page.choose(outside, "reconciled");
+    page.wait_text(STAND, "schedules fail");
+    page.choose(outside, "pending-row-with-key");
+    page.wait_text(STAND, "Solved: it holds in all 33,698 schedules");
+    page.wait_text(WHY, "outside back at “pending row” → sent twice");
+}
+
+#[test]
+fn the_whole_way_is_repaired_on_four_axes_each_of_which_it_needs() {
+    let page = open("?repair=from-end-to-end");
+    page.wait_text(STAND, "7 of 10 schedules fail");
+    let publication = "[data-testid=axis-publication-right]";
+    assert_eq!(
+        page.count(&format!("{publication} option[value=at-start]")),
+        0
+    );
+    for (axis, choice) in [
+        ("arbitration", "unique-constraint"),
+        ("ack", "after-commit"),
+        ("marking", "after-confirm"),
+        ("lease", "fenced"),
+    ] {
+        page.choose(&format!("[data-testid=axis-{axis}-right]"), choice);
+    }
+    page.wait_text(STAND, "Solved: it holds in all 206,179 schedules");
+    page.wait_text(WHY, "→ duplicate effect");
+    page.wait_text(WHY, "→ lost effect");
+    page.wait_text(WHY, "→ lost event");
+    page.wait_text(WHY, "→ stuck row");
+}
+
+#[test]
 fn exercises_are_chosen_beside_the_lessons() {
     let page = open("");
     page.choose("[data-testid=exercise]", "receipt-alone");

@@ -80,15 +80,126 @@ fn an_unknown_lesson_is_answered_with_the_names_of_those_there_are() {
 }
 
 #[test]
-fn the_lessons_fit_every_width() {
-    let page = open("?lesson=not-every-error");
-    for width in [1440, 700, 360] {
-        page.set_width(width);
-        let found = page.eval("document.documentElement.scrollWidth");
-        assert!(
-            found.as_u64().is_some_and(|found| found <= width.into()),
-            "{found} in {width}"
+fn the_lessons_stand_under_their_chapters() {
+    let page = open("");
+    let under = |chapter: &str, lesson: &str| {
+        page.count(&format!(
+            "[data-testid=lesson] optgroup[label='{chapter}'] option[value='{lesson}']"
+        ))
+    };
+    assert_eq!(under("Consumer", "same-event-twice"), 1);
+    assert_eq!(under("Consumer", "busy-is-no-error"), 1);
+    assert_eq!(under("Producer", "crash-before-publish"), 1);
+    assert_eq!(under("Producer", "confirm-lost-on-the-way"), 1);
+    assert_eq!(under("The world outside", "mail-is-outside"), 1);
+    assert_eq!(under("The world outside", "asking-loses-a-race"), 1);
+    assert_eq!(page.count("[data-testid=lesson] > option"), 1, "no lesson");
+}
+
+#[test]
+fn the_lessons_of_the_producer_and_the_outside_are_walked_to_the_last() {
+    const LAST: &str = "Asking first loses a race";
+    let page = open("?lesson=crash-before-publish");
+    for title in [
+        "Commit, then publish: the event is lost",
+        "Publish, then commit: a ghost event",
+        "The outbox: a loss becomes a row that waits",
+        "Sent is not taken",
+        "Returned: not confirmed, and not to be retried",
+        "Claimed is not sent",
+        "A relay that is gone, and its lease",
+        "A relay that is late, and the fencing token",
+        "No answer: published twice, done once",
+        "An e-mail is not in the transaction",
+        "Call after the commit: nothing goes out",
+        "Sent, and not marked: the idempotency key",
+        "A key that nobody reads",
+        "Reconcile: ask before you call",
+        LAST,
+    ] {
+        page.wait_text("[data-testid=scene]", title);
+        page.click("[data-testid=answer-1]");
+        page.wait_until(
+            "the truth",
+            "/Right|It is/.test(document.querySelector('[data-testid=answered]').textContent)",
         );
+        page.wait_until(
+            "a verdict on the left",
+            "document.querySelector('[data-testid=verdict-left]').textContent.includes('⚠')",
+        );
+        if title != LAST {
+            page.click("[data-testid=lesson-next]");
+        }
     }
-    page.screenshot("lesson");
+    assert_eq!(page.count("[data-testid=lesson-next]:disabled"), 1);
+    assert_eq!(page.console_errors(), [""; 0]);
+}
+
+#[test]
+fn one_ticket_published_twice_is_one_task() {
+    let page = open("?lesson=confirm-lost-on-the-way");
+    page.click("[data-testid=answer-2]");
+    page.wait_text(ANSWERED, "Your guess was 2. It is 1");
+    let verdict = |side: &str| page.text(&format!("[data-testid=verdict-{side}]"));
+    assert!(verdict("left").contains("2 notification tasks for e1"));
+    assert!(verdict("right").contains("Settled: 1 of 1 effects happened"));
+    assert!(verdict("right").contains("Published 2 times: e1. That is allowed"));
+    page.wait_text(
+        "[data-testid=verdict-right]",
+        "Holds in all 7,203 schedules",
+    );
+}
+
+#[test]
+fn what_arrived_outside_is_counted_apart_from_what_the_database_holds() {
+    let page = open("?lesson=mail-is-outside");
+    page.click("[data-testid=answer-1]");
+    page.wait_text(ANSWERED, "Your guess was 1. It is 2");
+    page.wait_text(
+        "[data-testid=outside-is-apart]",
+        "Tasks in the database: 1. Messages that arrived outside: 2. The first is no proof",
+    );
+    assert!(
+        page.text("[data-testid=counts-left]")
+            .contains("arrived outside: 2")
+    );
+    page.click("[data-testid=language]");
+    page.wait_text("[data-testid=outside-is-apart]", "前者证明不了后者");
+    // Whoever leaves the schedule is not told about its end.
+    page.click("[data-testid=restart]");
+    page.wait_until(
+        "the sentence to be gone",
+        "!document.querySelector('[data-testid=outside-is-apart]')",
+    );
+}
+
+#[test]
+fn a_scene_with_a_producer_says_what_has_to_come_about() {
+    let page = open("?left=commit-then-publish&right=outbox&workers=0&seq=s1:P&lang=en");
+    page.wait_text(
+        "[data-testid=scene]",
+        "A producer writes a ticket, and its event must come to the broker; relays: 1; consumers: 0",
+    );
+    page.visit("?left=pending-row&right=pending-row&deliveries=1&workers=1&seq=s1:dA&lang=zh-CN");
+    page.wait_text(
+        "[data-testid=scene]",
+        "要有一条消息到达外部 · 1 个消费者 · 1 个发送进程",
+    );
+}
+
+#[test]
+fn the_lessons_fit_every_width() {
+    for lesson in ["not-every-error", "relay-that-is-late", "mail-is-outside"] {
+        let page = open(&format!("?lesson={lesson}"));
+        page.click("[data-testid=answer-1]");
+        for width in [1440, 700, 360] {
+            page.set_width(width);
+            let found = page.eval("document.documentElement.scrollWidth");
+            assert!(
+                found.as_u64().is_some_and(|found| found <= width.into()),
+                "{lesson}: {found} in {width}"
+            );
+        }
+        page.screenshot(lesson);
+    }
 }

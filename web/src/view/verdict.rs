@@ -1,7 +1,8 @@
 //! What the shown step means for each design.
 
-use deliver_twice_core::broker::{Broker, Place};
+use deliver_twice_core::broker::{Broker, EventIndex, Kind, Place};
 use deliver_twice_core::design::Outside;
+use deliver_twice_core::state::State;
 use yew::prelude::*;
 
 use super::{View, exercise, search, side_class};
@@ -150,34 +151,16 @@ fn fine(view: &View<'_>, run: &SideRun) -> (&'static str, Html) {
     let cursor = view.session.cursor;
     let state = run.state(cursor);
     let m = view.messages;
-    let wanted = run.system.obligations().count();
-    let parked = state
-        .broker
-        .deliveries()
-        .any(|(_, delivery)| delivery.place == Place::Parked);
     let onward = run.run.enabled_after(cursor);
     let is_settled = state.is_settled() && !onward.iter().any(|step| step.is_progress());
-    let title = match (cursor, is_settled) {
-        (0, _) => m.get("verdict.none.start").to_owned(),
-        (_, true) if parked => m.fill(
-            "verdict.none.parked",
-            &[("attempts", &Broker::ATTEMPTS_MAX.to_string())],
-        ),
-        (_, true) => {
-            let done = state
-                .committed
-                .tasks
-                .iter()
-                .filter(|t| run.system.origin(&t.id).is_some());
-            let (tasks, wanted) = (done.count().to_string(), wanted.to_string());
-            m.fill(
-                "verdict.none.settled",
-                &[("tasks", &tasks), ("wanted", &wanted)],
-            )
-        }
-        (_, false) => m.fill("verdict.none.running", &[("step", &cursor.to_string())]),
+    let parked = parked(view, state);
+    let is_done = is_settled && parked.is_none() && cursor > 0;
+    let title = match (cursor, is_settled, parked) {
+        (0, ..) => m.get("verdict.none.start").to_owned(),
+        (_, true, Some(parked)) => parked,
+        (_, true, None) => settled(view, run, state),
+        (_, false, _) => m.fill("verdict.none.running", &[("step", &cursor.to_string())]),
     };
-    let is_done = is_settled && !parked && cursor > 0;
     let (class, sign) = if is_done {
         ("verdict verdict--fine", "✓ ")
     } else {
@@ -190,6 +173,48 @@ fn fine(view: &View<'_>, run: &SideRun) -> (&'static str, Html) {
         </>
     };
     (class, content)
+}
+
+/// What was put aside for a person, a row of the outbox before a delivery.
+fn parked(view: &View<'_>, state: &State) -> Option<String> {
+    if state
+        .committed
+        .outbox
+        .iter()
+        .any(|row| row.state == "parked")
+    {
+        return Some(view.say("verdict.none.row-parked").to_owned());
+    }
+    let mut copies = state.broker.deliveries();
+    let is_parked = copies.any(|(_, copy)| copy.place == Place::Parked);
+    let attempts = Broker::ATTEMPTS_MAX.to_string();
+    is_parked.then(|| {
+        view.messages
+            .fill("verdict.none.parked", &[("attempts", &attempts)])
+    })
+}
+
+/// What came of everything: the effects, or where nobody consumes, the events that the broker has.
+fn settled(view: &View<'_>, run: &SideRun, state: &State) -> String {
+    let system = &run.system;
+    let is_due = |event| {
+        let ticket = &system.event(event).ticket_id;
+        !run.design.has_producer() || state.committed.tickets.contains(ticket)
+    };
+    let mut kinds = state.workers().map(|(id, _)| id.kind());
+    if !kinds.any(|kind| kind == Kind::Consumer) {
+        let due: Vec<EventIndex> = system.events().filter(|event| is_due(*event)).collect();
+        let taken = due.iter().filter(|event| state.broker.taken(**event) > 0);
+        let [tickets, events] = [due.len(), taken.count()].map(|count| count.to_string());
+        let values = [("tickets", tickets.as_str()), ("events", events.as_str())];
+        return view.messages.fill("verdict.none.published", &values);
+    }
+    let wanted = system.obligations().filter(|(event, _)| is_due(*event));
+    let tasks = state.committed.tasks.iter();
+    let done = tasks.filter(|task| system.origin(&task.id).is_some());
+    let [wanted, tasks] = [wanted.count(), done.count()].map(|count| count.to_string());
+    let values = [("tasks", tasks.as_str()), ("wanted", wanted.as_str())];
+    view.messages.fill("verdict.none.settled", &values)
 }
 
 /// Who waits for whom, as a sentence.
@@ -242,6 +267,13 @@ fn counts(view: &View<'_>, run: &SideRun) -> String {
             ("parked", &count(|place| place == Place::Parked)),
         ],
     );
+    if run.design.has_producer() {
+        let tickets = state.committed.tickets.len().to_string();
+        text += " · ";
+        text += &view
+            .messages
+            .fill("verdict.counts.tickets", &[("tickets", &tickets)]);
+    }
     if run.design.has_outbox() {
         let rows = |wanted: &str| {
             let rows = state.committed.outbox.iter();
