@@ -157,4 +157,4 @@ SELECT 'receipts: ' || count(*) FROM effect_receipts;
 SELECT 'tasks: ' || count(*) FROM business_tasks;
 -- In the laboratory: receipts 1, tasks 1.
 -- no property is violated
--- allowed, doubled-publication: R published at step 14 what the broker had taken at step 10: nobody could know that it had, and the consumer is there to survive it
+-- allowed, doubled-publication: R published at step 14 what the broker had taken at step 10, which a relay cannot always know, and a receipt is there to absorb

@@ -108,4 +108,4 @@ SELECT * FROM business_tasks ORDER BY id;
 SELECT event_id, state, owner, token, attempt FROM outbox_events ORDER BY position;
 -- receipts: 1, tasks: 1
 -- no property is violated
--- allowed, doubled-publication: R published at step 14 what the broker had taken at step 10: nobody could know that it had, and the consumer is there to survive it
+-- allowed, doubled-publication: R published at step 14 what the broker had taken at step 10, which a relay cannot always know, and a receipt is there to absorb

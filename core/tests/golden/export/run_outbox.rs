@@ -1,7 +1,7 @@
 //! A run of `outbox`, as the page gave it away.
 //!
 //! After the last step: no property is violated.
-//! After the last step: allowed, doubled-publication: R published at step 14 what the broker had taken at step 10: nobody could know that it had, and the consumer is there to survive it.
+//! After the last step: allowed, doubled-publication: R published at step 14 what the broker had taken at step 10, which a relay cannot always know, and a receipt is there to absorb.
 
 use deliver_twice_core::design::Design;
 use deliver_twice_core::run::Run;
