@@ -99,9 +99,9 @@ fn step(view: &View<'_>, row: usize) -> Option<Step> {
 fn mark(view: &View<'_>, row: usize) -> Html {
     let step = step(view, row);
     let sign = match step {
-        None => "·".to_owned(),
-        Some(Step::Work(worker)) => worker.to_string(),
-        Some(step) => timeline::sign(step).to_owned(),
+        None => html! { "·" },
+        Some(Step::Work(worker)) => html! { worker.to_string() },
+        Some(step) => html! { for timeline::sign(step) },
     };
     let breaks =
         |side| view.session.sides().contains(&side) && view.run.side(side).breach(row).is_some();

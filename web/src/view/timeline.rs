@@ -257,8 +257,10 @@ fn middle(view: &View<'_>, number: usize) -> Html {
 }
 
 /// The sign of a step; none for a worker's own, which its letter stands for.
-pub fn sign(step: Step) -> &'static str {
-    match step {
+pub fn sign(step: Step) -> Option<Html> {
+    let text = match step {
+        Step::Work(_) => return None,
+        Step::LeaseExpires | Step::LeaseOverrun => return Some(hourglass()),
         Step::Deliver(_) | Step::PublishAgain(_) => "✉",
         Step::Crash(_) => "✕",
         Step::LoseAck(_)
@@ -267,19 +269,19 @@ pub fn sign(step: Step) -> &'static str {
         | Step::Return(_)
         | Step::LoseConfirm(_)
         | Step::LoseAnswer(_) => "≠",
-        Step::LeaseExpires | Step::LeaseOverrun => "⌛",
         Step::GiveUp(_) => "↩",
         Step::AddTicket => "+",
-        Step::Work(_) => "",
-    }
+    };
+    Some(html! { text })
 }
 
 fn who(step: Step) -> Html {
-    let sign = sign(step);
     html! {
         <>
-            if !sign.is_empty() { <span class="who w-q" aria-hidden="true">{ sign }</span> }
-            if let Some(worker) = step.worker() { { chip(worker) } }
+            { for sign(step).map(|sign| html! {
+                <span class="who w-q" aria-hidden="true">{ sign }</span>
+            }) }
+            { for step.worker().map(chip) }
         </>
     }
 }
