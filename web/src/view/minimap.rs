@@ -101,7 +101,7 @@ fn mark(view: &View<'_>, row: usize) -> Html {
     let sign = match step {
         None => html! { "·" },
         Some(Step::Work(worker)) => html! { worker.to_string() },
-        Some(step) => html! { for timeline::sign(step) },
+        Some(step) => html! { <>{ for timeline::sign(step) }</> },
     };
     let breaks =
         |side| view.session.sides().contains(&side) && view.run.side(side).breach(row).is_some();
