@@ -2,8 +2,9 @@
 const service = serviceWorkers();
 takeNewBuildOver();
 try {
-  const { default: init } = await import("./deliver-twice-web.js");
+  const { default: init, mount } = await import("./deliver-twice-web.js");
   await init({ module_or_path: new URL("./deliver-twice-web_bg.wasm", import.meta.url) });
+  mount();
   // A browser that refuses has the page as long as it has the network.
   service?.register(new URL("./offline.js", import.meta.url)).catch(() => {});
 } catch (error) {

@@ -21,6 +21,26 @@ mod svg;
 
 use story::Story;
 
+/// A step of a run in English.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Who did it: a worker's letter, or who stands outside.
+    pub who: String,
+    /// What came of it.
+    pub says: String,
+}
+
+/// The steps of `run` that did something, each as every format tells it. `system` is the machine that
+/// carried the run out.
+pub fn told(system: &System, run: &Run) -> Vec<Told> {
+    let story = Story::of(system, run);
+    let told = story.lines().into_iter().map(|line| Told {
+        who: line.who,
+        says: line.answer,
+    });
+    told.collect()
+}
+
 /// A format that a run can be taken away in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Export {

@@ -15,6 +15,9 @@ pub enum Language {
 }
 
 impl Language {
+    /// Both.
+    pub const ALL: [Language; 2] = [Language::English, Language::Chinese];
+
     /// The language tag, as in the attribute `lang`.
     pub fn tag(self) -> &'static str {
         match self {

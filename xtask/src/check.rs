@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
+use crate::package;
 use crate::page::{self, Profile};
 use crate::setup::{self, Tool};
 use crate::toolbox::Toolbox;
@@ -48,9 +49,11 @@ enum Work {
     Cargo(&'static str),
     /// Builds the page for release.
     BuildPage,
+    /// Packs the build for npm.
+    Pack,
 }
 
-const PHASES: [Phase; 7] = [
+const PHASES: [Phase; 8] = [
     Phase {
         name: "format",
         group: Group::Lint,
@@ -98,6 +101,12 @@ const PHASES: [Phase; 7] = [
         tools: &[], // those of `page::tools`
     },
     Phase {
+        name: "package",
+        group: Group::Browser,
+        work: Work::Pack,
+        tools: &[], // those of `package::tools`
+    },
+    Phase {
         name: "browser and repository tests",
         group: Group::Browser,
         work: Work::Cargo("test -p deliver-twice-tests"),
@@ -108,6 +117,7 @@ const PHASES: [Phase; 7] = [
             Tool::NODE,
             Tool::MERMAID,
             Tool::AXE,
+            Tool::TYPESCRIPT,
         ],
     },
 ];
@@ -152,6 +162,7 @@ impl Phase {
     fn tools(&self) -> BTreeSet<Tool> {
         match self.work {
             Work::BuildPage => page::tools(Profile::Release),
+            Work::Pack => package::tools(),
             Work::Cargo(_) => self.tools.iter().copied().collect(),
         }
     }
@@ -159,6 +170,7 @@ impl Phase {
     fn run(&self, toolbox: &Toolbox) -> Result<(), Failure> {
         match self.work {
             Work::BuildPage => page::build_with(toolbox),
+            Work::Pack => package::pack_with(toolbox),
             Work::Cargo(line) => {
                 let arguments: Vec<&str> = line.split_whitespace().collect();
                 toolbox.run("cargo", &arguments)
@@ -170,6 +182,7 @@ impl Phase {
     fn line(&self) -> String {
         match self.work {
             Work::BuildPage => "cargo xtask build".to_owned(),
+            Work::Pack => "npm pack".to_owned(),
             Work::Cargo(line) => format!("cargo {line}"),
         }
     }

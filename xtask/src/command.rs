@@ -10,13 +10,14 @@ cargo xtask <command>
 
   serve [--port N] [--release]   build the page and serve it on 127.0.0.1 (port 8080)
   build                          release build of the page, into dist/
+  package                        release build of the page, packed for npm, into pkg/
   test [--only GROUP]            every check; GROUP is lint, native, wasm or browser
   size                           size of the release build in dist/, part by part
   offline                        lists a build's files for its service worker; Trunk calls it
   setup                          only find or install what the other commands need
   help                           this text
 
-serve, build and test set the machine up first: they install what is missing, or name it
+serve, build, package and test set the machine up first: they install what is missing, or name it
 together with the command that installs it.
 ";
 
@@ -39,6 +40,8 @@ pub enum Command {
     },
     /// Build the page for release.
     Build,
+    /// Build the page for release and pack it for npm.
+    Package,
     /// Run the checks.
     Test {
         /// The only group to run; all of them if `None`.
@@ -62,6 +65,7 @@ pub fn parse(arguments: &[String]) -> Result<Command, Failure> {
         "setup" => Command::Setup,
         "serve" => parse_serve(&mut words)?,
         "build" => Command::Build,
+        "package" => Command::Package,
         "test" => parse_test(&mut words)?,
         "size" => Command::Size,
         "offline" => Command::Offline,

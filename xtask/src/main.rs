@@ -8,6 +8,7 @@ mod check;
 mod command;
 mod failure;
 mod offline;
+mod package;
 mod page;
 mod pins;
 mod setup;
@@ -44,6 +45,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Serve { port, profile } => page::serve(port, profile),
         Command::Build => page::build(),
         Command::Test { only } => check::run(only),
+        Command::Package => package::build(),
         Command::Offline => offline::list_files(),
         Command::Size => size::print(&pins::root().join("dist")),
     }

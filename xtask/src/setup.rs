@@ -62,6 +62,8 @@ impl Tool {
     pub const MERMAID: Tool = Tool::Npm(NpmPackages::Mermaid);
     /// axe, which looks for barriers in a page.
     pub const AXE: Tool = Tool::Npm(NpmPackages::Axe);
+    /// TypeScript, which reads the package's declarations.
+    pub const TYPESCRIPT: Tool = Tool::Npm(NpmPackages::TypeScript);
     /// `wasm-bindgen` and its test runner.
     pub const WASM_BINDGEN: Tool = Tool::Cargo(CargoTool::WasmBindgen);
 }

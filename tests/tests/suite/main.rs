@@ -9,6 +9,7 @@ mod harness;
 mod lab;
 mod lessons;
 mod offline;
+mod package;
 mod papers;
 mod search;
 mod tidy;

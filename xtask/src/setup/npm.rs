@@ -1,4 +1,4 @@
-//! Packages from npm that tests read with: Mermaid's parser, and axe, which looks for barriers.
+//! Packages from npm that tests read with: Mermaid's parser, axe, which looks for barriers, and TypeScript.
 
 use super::announce;
 use crate::failure::Failure;
@@ -11,6 +11,8 @@ pub enum NpmPackages {
     Mermaid,
     /// axe, which looks for barriers in a page.
     Axe,
+    /// TypeScript, which reads the declarations of the package.
+    TypeScript,
 }
 
 impl NpmPackages {
@@ -19,6 +21,7 @@ impl NpmPackages {
         match self {
             NpmPackages::Mermaid => &["mermaid@11.17.2", "jsdom@22.1.0"],
             NpmPackages::Axe => &["axe-core@4.14.1"],
+            NpmPackages::TypeScript => &["typescript@5.9.3"],
         }
     }
 
@@ -27,6 +30,7 @@ impl NpmPackages {
         match self {
             NpmPackages::Mermaid => "MERMAID",
             NpmPackages::Axe => "AXE",
+            NpmPackages::TypeScript => "TYPESCRIPT",
         }
     }
 
