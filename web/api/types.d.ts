@@ -68,7 +68,21 @@ export type LessonName =
   | "ack-first"
   | "lost-reply"
   | "busy-is-no-error"
-  | "mail-is-outside";
+  | "crash-before-publish"
+  | "ghost-of-a-rollback"
+  | "row-that-waits"
+  | "sent-is-not-taken"
+  | "nowhere-to-go"
+  | "claimed-is-not-sent"
+  | "relay-that-is-gone"
+  | "relay-that-is-late"
+  | "confirm-lost-on-the-way"
+  | "mail-is-outside"
+  | "call-after-commit"
+  | "sent-and-not-marked"
+  | "key-that-nobody-reads"
+  | "ask-before-you-call"
+  | "asking-loses-a-race";
 
 /** The name of an exercise, for ever. */
 export type ExerciseName =
@@ -80,13 +94,21 @@ export type ExerciseName =
   | "same-ticket-again"
   | "effect-alone"
   | "two-wait-in-circle"
+  | "between-two-systems"
+  | "no-ticket-behind-it"
+  | "published-it-says"
+  | "sent-and-sent-again"
+  | "late-to-its-own-row"
   | "ack-too-early"
   | "key-too-wide"
   | "not-a-duplicate"
   | "half-committed"
   | "nobody-moves"
   | "lost-race"
-  | "all-wrong-at-once";
+  | "all-wrong-at-once"
+  | "event-that-never-came"
+  | "mail-that-came-twice"
+  | "from-end-to-end";
 
 /** A part of what is taught. */
 export type ChapterName =
@@ -477,7 +499,7 @@ export interface OutboxRow {
   readonly token: number;
   /** How often it was tried. */
   readonly attempt: number;
-  /** Until when the claim is good. */
+  /** Until when the claim is good; beyond every clock if it never ends. */
   readonly leaseUntil: number | null;
 }
 

@@ -331,11 +331,11 @@ objects! {
         /// Who claimed it.
         owner: Option<String>,
         /// How often it was claimed: the token of the last claim.
-        token: i64,
+        token: f64,
         /// How often it was tried.
-        attempt: i64,
-        /// Until when the claim is good.
-        lease_until: Option<i64>,
+        attempt: f64,
+        /// Until when the claim is good; beyond every clock if it never ends.
+        lease_until: Option<f64>,
     }
     /// A message that reached the outside, by the task that it was sent for.
     Message {
@@ -627,9 +627,9 @@ impl From<&schema::OutboxRow> for OutboxRow {
             event_id: row.event_id.clone(),
             state: row.state.clone(),
             owner: row.owner.clone(),
-            token: row.token,
-            attempt: row.attempt,
-            lease_until: row.lease_until,
+            token: row.token as f64,
+            attempt: row.attempt as f64,
+            lease_until: row.lease_until.map(|until| until as f64),
         }
     }
 }

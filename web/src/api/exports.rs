@@ -11,19 +11,19 @@ use super::refusal::Answered;
 
 /// Every named design.
 #[wasm_bindgen(js_name = listDesigns)]
-pub fn list_designs() -> JsValue {
+pub fn list_designs() -> Result<JsValue, JsValue> {
     plain(&answers::designs())
 }
 
 /// Every lesson.
 #[wasm_bindgen(js_name = listLessons)]
-pub fn list_lessons() -> JsValue {
+pub fn list_lessons() -> Result<JsValue, JsValue> {
     plain(&answers::lessons())
 }
 
 /// Every exercise.
 #[wasm_bindgen(js_name = listExercises)]
-pub fn list_exercises() -> JsValue {
+pub fn list_exercises() -> Result<JsValue, JsValue> {
     plain(&answers::exercises())
 }
 
@@ -39,7 +39,7 @@ impl Lab {
     }
 
     /// See [`lab::Lab::enabled`].
-    pub fn enabled(&self) -> JsValue {
+    pub fn enabled(&self) -> Result<JsValue, JsValue> {
         plain(&self.0.enabled())
     }
 
@@ -49,7 +49,7 @@ impl Lab {
     }
 
     /// See [`lab::Lab::steps`].
-    pub fn steps(&self) -> JsValue {
+    pub fn steps(&self) -> Result<JsValue, JsValue> {
         plain(&self.0.steps())
     }
 
@@ -74,7 +74,7 @@ impl Lab {
     }
 
     /// See [`lab::Lab::state`].
-    pub fn state(&self) -> JsValue {
+    pub fn state(&self) -> Result<JsValue, JsValue> {
         plain(&self.0.state())
     }
 
@@ -152,16 +152,16 @@ fn fields(object: &Object, depth: u32) -> Option<Given> {
 }
 
 fn answer(answered: Answered<impl Serialize>) -> Result<JsValue, JsValue> {
-    answered.map(|answer| plain(&answer)).map_err(thrown)
+    plain(&answered.map_err(thrown)?)
 }
 
 fn thrown(refusal: answers::Refusal) -> JsValue {
-    plain(&refusal)
+    plain(&refusal).unwrap_or_else(|error| error)
 }
 
-/// A value as plain objects, arrays, texts and numbers.
-fn plain(value: &impl Serialize) -> JsValue {
+/// A value as plain objects, arrays, texts and numbers. The numbers of the tables all fit in JavaScript's,
+/// so nothing is refused.
+fn plain(value: &impl Serialize) -> Result<JsValue, JsValue> {
     let serializer = serde_wasm_bindgen::Serializer::json_compatible();
-    // Text, numbers below 2^53 and lists of them: nothing of that is refused.
-    value.serialize(&serializer).unwrap_or(JsValue::NULL)
+    Ok(value.serialize(&serializer)?)
 }

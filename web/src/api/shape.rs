@@ -108,12 +108,11 @@ mod typed {
         };
     }
 
+    // Of the numbers those that fit in JavaScript's: a larger one would be refused at the border.
     written!(
         bool = "boolean",
         u8 = "number",
         u32 = "number",
-        i32 = "number",
-        i64 = "number",
         f64 = "number",
         String = "string",
         &'static str = "string",
