@@ -1,5 +1,6 @@
 //! The page as a whole: it holds the session, and keeps the address, the language and the play in step.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use gloo::events::EventListener;
@@ -10,12 +11,13 @@ use web_sys::HtmlElement;
 use yew::prelude::*;
 
 use crate::comparison::{Comparison, Shared};
-use crate::embed::{self, Embed, Part};
+use crate::embed::{self, Embed, Extent, Part};
 use crate::keys::{self, Circumstances, Command};
 use crate::messages::{Language, Messages};
 use crate::permalink::{self, BadParameter};
 use crate::search::task::use_searches;
 use crate::session::{Action, Session, Side};
+use crate::view::matrix::Matrix;
 use crate::view::{self, View};
 use crate::words;
 
@@ -33,13 +35,7 @@ pub fn App() -> Html {
     };
     let session_now = Rc::clone(&hosted.session);
     let messages = use_memo(session_now.language, |language| Messages::of(*language));
-    let inputs = (
-        session_now.designs,
-        session_now.scenario,
-        session_now.bounds_by_hand(),
-        session_now.schedule.clone(),
-    );
-    let comparison = use_memo(inputs, |_| Comparison::of(&session_now).map(Rc::new));
+    let comparison = use_comparison(&session_now);
     let act = {
         let dispatcher = hosted.dispatcher();
         use_callback((), move |action: Action, ()| dispatcher.dispatch(action))
@@ -64,6 +60,31 @@ fn asked_for() -> String {
     parts
         .map(|part| part.trim_start_matches(['?', '#']).to_owned())
         .join("&")
+}
+
+/// Both designs' runs under the session's moves. The machines of the comparison before the last are free once
+/// the last is on the page, and go on from where they stand: a step costs a step, not the whole run.
+#[hook]
+fn use_comparison(session: &Rc<Session>) -> Rc<deliver_twice_core::Result<Rc<Comparison>>> {
+    let kept = use_mut_ref(VecDeque::<Rc<Comparison>>::new);
+    let inputs = (
+        session.designs,
+        session.scenario,
+        session.bounds_by_hand(),
+        session.schedule.clone(),
+    );
+    use_memo(inputs, |_| {
+        let mut kept = kept.borrow_mut();
+        let free = (kept.len() > 1).then(|| kept.pop_front()).flatten();
+        let free = free.and_then(|comparison| Rc::try_unwrap(comparison).ok());
+        let made = match free {
+            Some(comparison) => comparison.resumed(session),
+            None => Comparison::of(session),
+        };
+        let made = made.map(Rc::new);
+        kept.extend(made.iter().map(Rc::clone));
+        made
+    })
 }
 
 /// The session that the address asks for, and what in it was not taken over.
@@ -232,7 +253,10 @@ fn Lab(props: &LabProps) -> Html {
                 if embed.has(Part::Tables) { { view::tables::show(&view) } }
                 if !view.is_at_work() {
                     if embed.has(Part::Rest) { { view::diagnosis::show(&view) } }
-                    if embed.has(Part::Matrix) { { view::matrix::show(&view) } }
+                    if embed.has(Part::Matrix) { <Matrix
+                            messages={Rc::clone(&messages)} act={act.clone()}
+                            is_open={embed.extent == Extent::Matrix}
+                        /> }
                 }
                 if embed.has(Part::Rest) { { view::export::show(&view, &comparison) } }
             </main>
@@ -337,6 +361,9 @@ fn use_address(query: String, session: &Session, embed: &Embed) {
         if let Some(history) = history {
             let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(query));
         }
+    });
+    // Apart from the address: every element's style depends on what the root says, and would be computed anew.
+    use_effect_with((language, theme), |(language, theme)| {
         let _ = document_element().set_attribute("lang", language.tag());
         let _ = document_element().set_attribute("data-theme", theme.as_str());
     });
@@ -369,9 +396,12 @@ fn mind_the_dock() {
     // Where there is no room for the verdicts beside them, the controls stay alone, and the dock is no box.
     let covered = height(".dock").max(height(".controls")).unwrap_or(0);
     if let Ok(root) = document_element().dyn_into::<HtmlElement>() {
-        let foot = format!("{covered}px");
-        // Refused only for a property that no browser has.
-        let _ = root.style().set_property("scroll-padding-bottom", &foot);
+        let (property, foot) = ("scroll-padding-bottom", format!("{covered}px"));
+        let is_known = root.style().get_property_value(property).as_ref() == Ok(&foot);
+        if !is_known {
+            // Refused only for a property that no browser has.
+            let _ = root.style().set_property(property, &foot);
+        }
     }
 }
 

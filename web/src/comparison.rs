@@ -91,6 +91,28 @@ impl Comparison {
         Comparison::new(*designs, *scenario, session.bounds_by_hand(), schedule)
     }
 
+    /// The comparison that a session shows, on the machines of one that is not needed any more. If that shows
+    /// the beginning of the same moves, only those that follow are carried out.
+    ///
+    /// # Errors
+    /// As for [`Comparison::new`].
+    pub fn resumed(self, session: &Session) -> Result<Self> {
+        let is_put_to_the_same = |side: &SideRun| {
+            *side.system.scenario() == session.scenario
+                && side.run.start.left == session.bounds_by_hand()
+        };
+        let [left, right] = self.sides;
+        let is_same = [left.design, right.design] == session.designs
+            && is_put_to_the_same(&left)
+            && is_put_to_the_same(&right);
+        if !is_same {
+            return Comparison::of(session);
+        }
+        let sides = [left.led(&session.schedule)?, right.led(&session.schedule)?];
+        let parting = parting(&sides[0].run, &sides[1].run);
+        Ok(Comparison { sides, parting })
+    }
+
     /// One side.
     pub fn side(&self, side: Side) -> &SideRun {
         &self.sides[side as usize]
@@ -134,16 +156,32 @@ impl SideRun {
         bounds: Bounds,
         schedule: &Schedule,
     ) -> Result<Self> {
-        let mut system = System::new(design, scenario, bounds)?;
-        let mut run = Run::started(&system);
-        for step in &schedule.0 {
-            run.take(&mut system, *step)?;
-        }
-        Ok(SideRun {
+        let system = System::new(design, scenario, bounds)?;
+        let side = SideRun {
             design,
+            run: Run::started(&system),
             system,
-            run,
-        })
+        };
+        side.led(schedule)
+    }
+
+    /// The same machine at the end of this schedule: from where it stands if that is on the way, and from the
+    /// start if it is not.
+    fn led(mut self, schedule: &Schedule) -> Result<Self> {
+        let frames = &self.run.frames;
+        let is_on_the_way = frames.len() <= schedule.0.len()
+            && frames
+                .iter()
+                .zip(&schedule.0)
+                .all(|(frame, step)| frame.step == *step);
+        if !is_on_the_way {
+            self.system.restart()?;
+            self.run = Run::started(&self.system);
+        }
+        for step in &schedule.0[self.run.frames.len()..] {
+            self.run.take(&mut self.system, *step)?;
+        }
+        Ok(self)
     }
 
     /// The steps that this side really took within so many moves: a schedule of its own.
@@ -281,6 +319,35 @@ mod tests {
                 .iter()
                 .all(|side| comparison.side(*side).state(end).is_settled())
         );
+    }
+
+    #[test]
+    fn a_machine_that_goes_on_comes_to_what_a_new_one_comes_to() {
+        let links = [
+            "?seq=s1:dA.A2",
+            "?seq=s1:dA.A2.dB.B2.xA",
+            "?seq=s1:dA.A2.dB.B2.xA.dA.A3.B",
+            "?seq=s1:dA.A",
+            "?seq=s1:dB.B3.A.gA",
+            "?seq=s1:",
+            "?seq=s1:dA.A&workers=3",
+            "?seq=s1:P4.R4.dA.A3&left=outbox&right=outbox",
+            "?seq=s1:P4.R2.xR.e.R4&left=outbox&right=outbox",
+        ];
+        let mut kept: Option<Comparison> = None;
+        for link in links {
+            let (session, bad) = crate::permalink::read(link, Language::English);
+            assert!(bad.is_empty(), "{bad:?}");
+            let anew = of(&session);
+            let resumed = kept.map_or_else(|| Comparison::of(&session), |k| k.resumed(&session));
+            let resumed = resumed.unwrap();
+            for side in Side::BOTH {
+                let runs = [&anew, &resumed].map(|run| format!("{:?}", run.side(side).run));
+                assert_eq!(runs[0], runs[1], "{link}");
+            }
+            assert_eq!(anew.parting, resumed.parting);
+            kept = Some(resumed);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Every named design against every hazard of its chapter, as the core's search found it; each cell can be
 //! replayed here.
 
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use deliver_twice_core::design::{Chapter, Design};
@@ -9,8 +10,9 @@ use deliver_twice_core::property::Verdict;
 use deliver_twice_core::schedule::Schedule;
 use yew::prelude::*;
 
-use super::{View, designs::chapter_key, search::grouped};
-use crate::embed::Extent;
+use super::designs::chapter_key;
+use super::search::grouped;
+use crate::messages::Messages;
 use crate::session::Action;
 use crate::words;
 
@@ -77,34 +79,64 @@ pub fn cells() -> &'static [Cell] {
     &CELLS
 }
 
-/// The matrix.
-pub fn show(view: &View<'_>) -> Html {
+/// What the matrix is drawn from: the words, and where a click on a cell goes.
+#[derive(Clone, Properties)]
+pub struct MatrixProps {
+    /// The words.
+    pub messages: Rc<Messages>,
+    /// Where actions go.
+    pub act: Callback<Action>,
+    /// Whether it is unfolded from the first.
+    pub is_open: bool,
+}
+
+impl PartialEq for MatrixProps {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.messages, &other.messages)
+            && self.act == other.act
+            && self.is_open == other.is_open
+    }
+}
+
+impl MatrixProps {
+    fn say<'k>(&self, key: &'k str) -> &'k str {
+        self.messages.get(key)
+    }
+
+    fn on<E: 'static>(&self, action: Action) -> Callback<E> {
+        self.act.reform(move |_| action.clone())
+    }
+}
+
+/// The matrix. Hundreds of cells that no step changes, so they are drawn anew for another language only.
+#[component]
+pub fn Matrix(page: &MatrixProps) -> Html {
     let cells = cells();
     html! {
-        <details class="matrix" open={view.embed.extent == Extent::Matrix} data-testid="matrix">
-            <summary>{ view.say("matrix") }</summary>
-            <p class="faint">{ view.say("matrix.text") }</p>
-            { for Chapter::ALL.into_iter().map(|chapter| table(view, chapter, cells)) }
+        <details class="matrix" open={page.is_open} data-testid="matrix">
+            <summary>{ page.say("matrix") }</summary>
+            <p class="faint">{ page.say("matrix.text") }</p>
+            { for Chapter::ALL.into_iter().map(|chapter| table(page, chapter, cells)) }
         </details>
     }
 }
 
-fn table(view: &View<'_>, chapter: Chapter, cells: &[Cell]) -> Html {
+fn table(page: &MatrixProps, chapter: Chapter, cells: &[Cell]) -> Html {
     let presets = chapter.presets().iter();
     html! {
         <>
-            <h3>{ view.messages.get(chapter_key(chapter)) }</h3>
+            <h3>{ page.messages.get(chapter_key(chapter)) }</h3>
             if let Some(key) = remark_key(chapter) {
-                <p class="faint">{ view.say(key) }</p>
+                <p class="faint">{ page.say(key) }</p>
             }
             <div class="matrix__scroll"><table>
                 <thead><tr>
                     <td />
                     { for chapter.hazards().iter().map(|hazard| html! {
-                        <th scope="col">{ view.messages.get(hazard_key(hazard.name)) }</th>
+                        <th scope="col">{ page.messages.get(hazard_key(hazard.name)) }</th>
                     }) }
                 </tr></thead>
-                <tbody>{ for presets.map(|preset| row(view, preset.name, cells)) }</tbody>
+                <tbody>{ for presets.map(|preset| row(page, preset.name, cells)) }</tbody>
             </table></div>
         </>
     }
@@ -119,24 +151,24 @@ fn remark_key(chapter: Chapter) -> Option<&'static str> {
     }
 }
 
-fn row(view: &View<'_>, design: &'static str, cells: &[Cell]) -> Html {
+fn row(page: &MatrixProps, design: &'static str, cells: &[Cell]) -> Html {
     html! {
         <tr>
-            <th scope="row">{ view.messages.get(words::preset_key(design)) }</th>
-            { for cells.iter().filter(|cell| cell.design == design).map(|cell| show_cell(view, cell)) }
+            <th scope="row">{ page.messages.get(words::preset_key(design)) }</th>
+            { for cells.iter().filter(|cell| cell.design == design).map(|cell| show_cell(page, cell)) }
         </tr>
     }
 }
 
 /// A cell: a click replays its failure, or puts the design under the hazard at the start of a run.
-fn show_cell(view: &View<'_>, cell: &Cell) -> Html {
+fn show_cell(page: &MatrixProps, cell: &Cell) -> Html {
     let failure = cell.counterexamples.first();
     let schedule = failure.map_or_else(Schedule::default, |(_, schedule)| schedule.clone());
-    let onclick = cell.open(schedule).map(|action| view.on(action));
+    let onclick = cell.open(schedule).map(|action| page.on(action));
     let (class, content, title) = match failure {
-        Some((verdict, _)) => ("matrix__bad", failing(view, cell, *verdict), None),
+        Some((verdict, _)) => ("matrix__bad", failing(page, cell, *verdict), None),
         None => {
-            let (sign, title) = passing(view, cell);
+            let (sign, title) = passing(page, cell);
             let content = html! {
                 <><span aria-hidden="true">{ sign }</span><span class="unseen">{ title.clone() }</span></>
             };
@@ -148,39 +180,39 @@ fn show_cell(view: &View<'_>, cell: &Cell) -> Html {
             <button {onclick} {title} data-testid={format!("cell-{}-{}", cell.design, cell.hazard)}>
                 { content }
             </button>
-            { for cell.allowed.iter().map(|noted| note(view, cell, noted)) }
+            { for cell.allowed.iter().map(|noted| note(page, cell, noted)) }
         </td>
     }
 }
 
 /// What happens in a cell and is allowed: a note, which replays the shortest schedule to it.
-fn note(view: &View<'_>, cell: &Cell, (verdict, schedule): &(Verdict, Schedule)) -> Html {
-    let onclick = cell.open(schedule.clone()).map(|action| view.on(action));
+fn note(page: &MatrixProps, cell: &Cell, (verdict, schedule): &(Verdict, Schedule)) -> Html {
+    let onclick = cell.open(schedule.clone()).map(|action| page.on(action));
     html! {
         <button class="matrix__note" {onclick} data-testid={format!("note-{}-{}", cell.design, cell.hazard)}>
-            { words::verdict_name(view.messages, *verdict) }
+            { words::verdict_name(&page.messages, *verdict) }
         </button>
     }
 }
 
-fn failing(view: &View<'_>, cell: &Cell, verdict: Verdict) -> Html {
+fn failing(page: &MatrixProps, cell: &Cell, verdict: Verdict) -> Html {
     html! {
         <>
-            { words::verdict_name(view.messages, verdict) }
+            { words::verdict_name(&page.messages, verdict) }
             <small>{ format!("{}/{}", grouped(cell.failing), grouped(cell.schedules)) }</small>
         </>
     }
 }
 
 /// The sign of a cell in which nothing fails, and what it means.
-fn passing(view: &View<'_>, cell: &Cell) -> (&'static str, String) {
+fn passing(page: &MatrixProps, cell: &Cell) -> (&'static str, String) {
     let (sign, key) = match (cell.occurs, cell.schedules) {
         (true, "1") => ("✓", "matrix.holds.one"),
         (true, _) => ("✓", "matrix.holds"),
         (false, _) => ("–", "matrix.cannot-occur"),
     };
     let schedules = grouped(cell.schedules);
-    (sign, view.messages.fill(key, &[("schedules", &schedules)]))
+    (sign, page.messages.fill(key, &[("schedules", &schedules)]))
 }
 
 /// The key of a hazard's name.
