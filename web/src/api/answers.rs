@@ -431,10 +431,20 @@ pub fn exercises() -> Vec<Exercise> {
     exercise::built_in().iter().map(Exercise::from).collect()
 }
 
+/// Values by their keys. One after the other: the standard library's own way would bring its sorting of
+/// long lists into the module.
+pub fn keyed<K: Ord, V>(pairs: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
+    let mut map = BTreeMap::new();
+    for (key, value) in pairs {
+        map.insert(key, value);
+    }
+    map
+}
+
 /// What a text says in each language.
 fn in_each_language(words: impl Fn(&'static str) -> &'static str) -> BTreeMap<Tag, &'static str> {
     let tags = Language::ALL.map(Language::tag);
-    tags.map(|tag| (Tag(tag), words(tag))).into()
+    keyed(tags.map(|tag| (Tag(tag), words(tag))))
 }
 
 impl From<&Preset> for Design {
@@ -443,7 +453,7 @@ impl From<&Preset> for Design {
         Design {
             name: DesignName(preset.name),
             chapter: ChapterName(preset.design.chapter().as_str()),
-            choices: Axis::ALL.map(choice).into(),
+            choices: keyed(Axis::ALL.map(choice)),
         }
     }
 }

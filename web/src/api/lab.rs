@@ -12,7 +12,7 @@ use deliver_twice_core::system::{self, Action, System};
 
 use super::answers::{
     Counterexample, CoverageName, DeliveryState, EnabledStep, Exported, Findings, Format, Progress,
-    Refusal, State, Statement, StepTaken, VerdictCount, VerdictName, Violation, Worker,
+    Refusal, State, Statement, StepTaken, VerdictCount, VerdictName, Violation, Worker, keyed,
 };
 use super::given::{self, Given, Request};
 use super::refusal::{Answered, Why};
@@ -280,7 +280,7 @@ fn statement(frame: &Frame) -> Option<Statement> {
         .map(|(name, value)| (*name, schema::literal(value)));
     Some(Statement {
         sql,
-        values: values.collect(),
+        values: keyed(values),
     })
 }
 

@@ -83,7 +83,7 @@ pub fn camel(name: &str) -> String {
     let mut text = words.next().unwrap_or_default().to_owned();
     for word in words {
         let (first, rest) = word.split_at(1);
-        text += &first.to_uppercase();
+        text += &first.to_ascii_uppercase();
         text += rest;
     }
     text
