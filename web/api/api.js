@@ -107,6 +107,9 @@ class Lab {
 /** How long a slice of a search may take, in milliseconds: less than a frame. */
 const SLICE = 8;
 
+/** After how many steps of a search the time is looked at. How long one takes depends on what it meets. */
+const STEPS = 32;
+
 /** Searches every schedule, in slices between which the program has its turn. */
 async function explore(options, control) {
   const { onProgress, signal } = fields("control", control, "onProgress", "signal");
@@ -123,12 +126,11 @@ async function explore(options, control) {
   stopIfAborted();
   const search = asked(() => Search.open(options));
   try {
-    for (let steps = 16; ; ) {
-      const begun = performance.now();
-      const progress = asked(() => search.advance(steps));
-      const took = performance.now() - begun;
-      if (took > SLICE) steps = Math.max(1, steps >> 1);
-      else if (took < SLICE / 2) steps = Math.min(4096, steps << 1);
+    for (;;) {
+      const end = performance.now() + SLICE;
+      let progress;
+      do progress = asked(() => search.advance(STEPS));
+      while (!progress.isOver && performance.now() < end);
       onProgress?.(progress);
       if (progress.isOver) return asked(() => search.findings());
       await new Promise((turn) => setTimeout(turn));
