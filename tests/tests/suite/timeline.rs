@@ -65,7 +65,7 @@ fn assert_fits(page: &Page) {
 fn the_strip_maps_the_run_and_leads_to_every_row_of_it() {
     let page = open("");
     assert_eq!(page.count("[data-testid^=mark-]"), 14);
-    assert_eq!(page.count(".mark--breaks-left"), 1);
+    assert_eq!(page.count(".place--breaks-left"), 1);
     assert_eq!(attribute(&page, "minimap", "aria-valuenow"), "8");
     let words = attribute(&page, "minimap", "aria-valuetext");
     let words = words.as_str().unwrap_or_default();
@@ -86,6 +86,18 @@ fn the_strip_maps_the_run_and_leads_to_every_row_of_it() {
             "{height} at {width}"
         );
     }
+}
+
+/// What is new in a table is said in a line: the column is as wide as its words.
+#[test]
+fn the_words_of_a_new_row_are_not_squeezed() {
+    let page = open("");
+    let lines = page.eval(
+        "(() => { const mark = document.querySelector('.is-new .mark');
+            return mark.getClientRects().length; })()",
+    );
+    assert_eq!(lines, 1);
+    assert_eq!(computed(&page, ".is-new .mark", "", "display"), "inline");
 }
 
 #[test]
@@ -120,7 +132,7 @@ fn the_strip_shows_the_guess_and_a_crash_and_is_gone_where_there_is_nothing_to_m
     page.click(&called("answer-4"));
     page.wait_text(&called("answered"), "step 4");
     assert!(page.text(&called("mark-4")).contains('⚑'));
-    assert_eq!(page.count(".mark__guess"), 1);
+    assert_eq!(page.count(".place__guess"), 1);
     page.visit("?seq=s1:dA.A.xA");
     wait_running(&page);
     assert_eq!(page.text(&called("mark-3")), "✕");
@@ -247,7 +259,7 @@ fn presenting_is_large_says_everything_and_stays_in_the_link() {
         ".controls__run button",
         ".line code",
         ".lock--held",
-        ".mark",
+        ".place",
         ".middle button",
     ] {
         let size = computed(&page, selector, "", "font-size");

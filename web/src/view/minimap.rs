@@ -108,14 +108,14 @@ fn mark(view: &View<'_>, row: usize) -> Html {
     let breaks = Side::BOTH.map(breaks);
     let cursor = view.session.cursor;
     let class = classes!(
-        "mark",
+        "place",
         step.and_then(Step::worker).map(worker_class),
-        matches!(step, Some(Step::Work(_))).then_some("mark--works"),
-        matches!(step, Some(Step::Crash(_))).then_some("mark--crash"),
-        breaks[0].then_some("mark--breaks-left"),
-        breaks[1].then_some("mark--breaks-right"),
-        (row == cursor).then_some("mark--now"),
-        (row > cursor).then_some("mark--after"),
+        matches!(step, Some(Step::Work(_))).then_some("place--works"),
+        matches!(step, Some(Step::Crash(_))).then_some("place--crash"),
+        breaks[0].then_some("place--breaks-left"),
+        breaks[1].then_some("place--breaks-right"),
+        (row == cursor).then_some("place--now"),
+        (row > cursor).then_some("place--after"),
     );
     html! {
         <span
@@ -123,9 +123,9 @@ fn mark(view: &View<'_>, row: usize) -> Html {
             onclick={view.on(Action::GoTo(row))} data-testid={format!("mark-{row}")}
         >
             { sign }
-            if lesson::guessed_row(view) == Some(row) { <i class="mark__guess">{ "⚑" }</i> }
-            if breaks[0] { <i class="mark__breach left">{ "⚠" }</i> }
-            if breaks[1] { <i class="mark__breach right">{ "⚠" }</i> }
+            if lesson::guessed_row(view) == Some(row) { <i class="place__guess">{ "⚑" }</i> }
+            if breaks[0] { <i class="place__breach left">{ "⚠" }</i> }
+            if breaks[1] { <i class="place__breach right">{ "⚠" }</i> }
         </span>
     }
 }
