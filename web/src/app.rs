@@ -11,7 +11,9 @@ use web_sys::HtmlElement;
 use yew::prelude::*;
 
 use crate::comparison::{Comparison, Shared};
-use crate::embed::{self, Embed, Extent, Part};
+use crate::embed::facts::{Fact, Moment};
+use crate::embed::port::use_host;
+use crate::embed::{self, Embed, Extent, Part, Wish};
 use crate::keys::{self, Circumstances, Command};
 use crate::messages::{Language, Messages};
 use crate::permalink::{self, BadParameter};
@@ -27,18 +29,21 @@ const PLAY_MS: u32 = 700;
 /// The page.
 #[component]
 pub fn App() -> Html {
-    let embed = use_memo((), |()| embed::read(&asked_for()).0);
     let bad = use_state(|| Rc::new(from_address().1));
-    let hosted = {
-        let embed = Rc::clone(&embed);
-        use_reducer(|| embed.host(from_address().0))
-    };
+    let hosted = use_reducer(|| embed::read(&asked_for()).0.host(from_address().0));
+    let embed = Rc::clone(&hosted.embed);
     let session_now = Rc::clone(&hosted.session);
     let messages = use_memo(session_now.language, |language| Messages::of(*language));
     let comparison = use_comparison(&session_now);
     let act = {
         let dispatcher = hosted.dispatcher();
-        use_callback((), move |action: Action, ()| dispatcher.dispatch(action))
+        use_callback((), move |action: Action, ()| {
+            dispatcher.dispatch(Wish::Visitor(action))
+        })
+    };
+    let wish = {
+        let dispatcher = hosted.dispatcher();
+        use_callback((), move |wish: Wish, ()| dispatcher.dispatch(wish))
     };
     use_links(&act, &bad, &embed);
     let comparison = match comparison.as_ref() {
@@ -49,7 +54,7 @@ pub fn App() -> Html {
         }
     };
     html! {
-        <Lab session={session_now} {embed} {messages} {comparison} {act} bad={Rc::clone(&bad)} />
+        <Lab session={session_now} {embed} {messages} {comparison} {act} {wish} bad={Rc::clone(&bad)} />
     }
 }
 
@@ -140,12 +145,14 @@ struct LabProps {
     messages: Rc<Messages>,
     comparison: Shared,
     act: Callback<Action>,
+    wish: Callback<Wish>,
     bad: Rc<Vec<BadParameter>>,
 }
 
 impl PartialEq for LabProps {
     fn eq(&self, other: &Self) -> bool {
         self.session == other.session
+            && self.embed == other.embed
             && self.comparison == other.comparison
             && Rc::ptr_eq(&self.bad, &other.bad)
     }
@@ -159,6 +166,7 @@ fn Lab(props: &LabProps) -> Html {
         messages,
         comparison,
         act,
+        wish,
         bad,
     } = props.clone();
     let root = use_node_ref();
@@ -178,7 +186,13 @@ fn Lab(props: &LabProps) -> Html {
         let pointed = pointed.setter();
         use_callback((), move |at, ()| pointed.set(at))
     };
-    let (copied, command) = use_commands(&query, &act, &embed);
+    let moment = Moment {
+        session: Rc::clone(&session),
+        run: comparison.clone(),
+        searches: Rc::clone(&searches),
+    };
+    let tell = use_host(&embed, moment, &messages, &bad, &wish);
+    let (copied, command) = use_commands(&query, &act, &embed, &tell);
     let view = View {
         session: &session,
         messages: &messages,
@@ -307,11 +321,12 @@ fn use_commands(
     query: &str,
     act: &Callback<Action>,
     embed: &Embed,
+    tell: &Callback<Fact>,
 ) -> (Option<bool>, Callback<Command>) {
     let copied = use_state(|| (String::new(), None));
     let outcome = copied.1.filter(|_| copied.0 == query);
     let setter = copied.setter();
-    let is_embedded = embed.is_embedded;
+    let (is_embedded, tell) = (embed.is_embedded, tell.clone());
     let command = use_callback(
         (query.to_owned(), act.clone()),
         move |command: Command, (query, act)| match command {
@@ -324,6 +339,9 @@ fn use_commands(
                     true => full_lab(&query),
                     false => window().location().href().unwrap_or_default(),
                 };
+                tell.emit(Fact::Share {
+                    url: address.clone(),
+                });
                 view::copy(address, move |copied| setter.set((query, Some(copied))));
             }
         },

@@ -2,6 +2,9 @@
 //!
 //! `embed=1` turns it on. Without it the page is itself, shows everything and forbids nothing.
 
+pub mod facts;
+pub mod port;
+
 use std::rc::Rc;
 
 use yew::Reducible;
@@ -222,7 +225,7 @@ impl Embed {
     /// A session under these rules, opened as the host wants it.
     pub fn host(&self, session: Session) -> Hosted {
         Hosted {
-            embed: self.clone(),
+            embed: Rc::new(self.clone()),
             session: Rc::new(self.opened(session)),
         }
     }
@@ -261,22 +264,40 @@ impl Embed {
 #[derive(Clone, PartialEq)]
 pub struct Hosted {
     /// The rules.
-    pub embed: Embed,
+    pub embed: Rc<Embed>,
     /// The session.
     pub session: Rc<Session>,
 }
 
-impl Reducible for Hosted {
-    type Action = Action;
+/// Who wants something done.
+pub enum Wish {
+    /// The visitor, who has to keep to the rules.
+    Visitor(Action),
+    /// The host, who made them.
+    Host(Action),
+    /// The host makes other rules.
+    Rules(Embed),
+}
 
-    fn reduce(self: Rc<Self>, action: Action) -> Rc<Self> {
-        let action = match self.embed.allows(&self.session, &action) {
-            true => action,
-            // What plays by itself has come to an end.
-            false => Action::Play(false),
+impl Reducible for Hosted {
+    type Action = Wish;
+
+    fn reduce(self: Rc<Self>, wish: Wish) -> Rc<Self> {
+        let action = match wish {
+            Wish::Visitor(action) if !self.embed.allows(&self.session, &action) => {
+                // What plays by itself has come to an end.
+                Action::Play(false)
+            }
+            Wish::Visitor(action) | Wish::Host(action) => action,
+            Wish::Rules(rules) => {
+                return Rc::new(Hosted {
+                    embed: Rc::new(rules),
+                    session: Rc::clone(&self.session),
+                });
+            }
         };
         Rc::new(Hosted {
-            embed: self.embed.clone(),
+            embed: Rc::clone(&self.embed),
             session: Rc::new(self.session.after(action)),
         })
     }

@@ -1,12 +1,17 @@
-//! How a visitor stands with an exercise: read from his run and from the searches, and kept nowhere.
+//! How a visitor stands with an exercise or with the question of a lesson: read from his run and from the
+//! searches, and kept nowhere.
 
 use deliver_twice_core::axis::Axis;
 use deliver_twice_core::design::Design;
+use deliver_twice_core::lesson::{About, Lesson};
 use deliver_twice_core::property::Verdict;
 use deliver_twice_core::schedule::Schedule;
+use deliver_twice_core::state::State;
 
-use crate::comparison::SideRun;
+use crate::comparison::{Comparison, SideRun};
 use crate::search::messages::Findings;
+use crate::search::task::Searches;
+use crate::session::{Session, Side};
 
 /// What a schedule costs: steps first, and then switches from one actor to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,12 +91,57 @@ pub fn taken_back(axis: Axis, [start, repaired]: [Design; 2]) -> Option<Design> 
     (back != repaired && back.nonsense().is_none()).then_some(back)
 }
 
+/// Whether the exercise is solved, by whomever.
+pub fn is_solved(session: &Session, run: &Comparison, searches: &Searches) -> bool {
+    match session.puzzle() {
+        Some(verdict) => solution(run.side(Side::Left), verdict).is_some(),
+        None => {
+            let findings = searches.side(Side::Right).findings();
+            session.is_repair() && findings.is_some_and(Findings::holds)
+        }
+    }
+}
+
+/// The run of the side that the lesson's question is about, while the visitor keeps to its schedule.
+fn asked_about<'a>(session: &Session, run: &'a Comparison, lesson: &Lesson) -> Option<&'a SideRun> {
+    let keeps_to_it = session.schedule == lesson.schedule && session.designs == lesson.designs;
+    keeps_to_it.then(|| run.side(Side::BOTH[lesson.asks.side]))
+}
+
+/// The state at the end of the lesson's schedule, on the side that its question is about.
+pub fn end<'a>(session: &Session, run: &'a Comparison, lesson: &Lesson) -> Option<&'a State> {
+    Some(asked_about(session, run, lesson)?.state(lesson.schedule.0.len()))
+}
+
+/// The right answer to the lesson's question, as the machine or the search computed it. `None` while the
+/// search is not over, or once the visitor has left the lesson's schedule.
+pub fn truth(session: &Session, run: &Comparison, searches: &Searches) -> Option<u32> {
+    let lesson = session.lesson?;
+    match lesson.asks.about {
+        About::TooLate => {
+            let percent = &searches.side(Side::BOTH[lesson.asks.side]).percent;
+            too_late(asked_about(session, run, lesson)?, percent, lesson)
+        }
+        counted => counted.count_in(end(session, run, lesson)?),
+    }
+}
+
+/// After which step of a lesson's schedule every future fails, by the share after each of the side's own.
+fn too_late(run: &SideRun, percent: &[Option<f64>], lesson: &Lesson) -> Option<u32> {
+    let is_certain = |number: &usize| {
+        let taken = run.own_schedule(*number).0.len();
+        let share = percent.get(taken).copied().flatten();
+        share.is_some_and(|share| share >= 100.0)
+    };
+    let first = (0..=lesson.schedule.0.len()).find(is_certain);
+    first.map(|number| number as u32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::Comparison;
     use crate::messages::Language;
-    use crate::session::{Action, Session, Side};
+    use crate::session::Action;
     use deliver_twice_core::exercise;
 
     fn solved(id: &str, schedule: &str) -> Option<Solution> {

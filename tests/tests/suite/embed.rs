@@ -3,7 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use deliver_twice_core::run::Run;
+use deliver_twice_core::scenario::{Bounds, Scenario, Ticket};
+use deliver_twice_core::schedule::Schedule;
+use deliver_twice_core::system::System;
 use deliver_twice_tests::{Page, Site, repository};
+use serde_json::{Value, json};
 
 use crate::lab::STRICT;
 
@@ -242,4 +247,408 @@ fn markup_in_a_parameter_stays_text() {
     assert_ne!(page.eval("document.title"), "taken");
     // All but `item` and `answer` have values of their own to be held against.
     assert_eq!(page.count(&called("bad-link")), names.len() as u64 - 2);
+}
+
+/// A script of a host that answers the frame's hello and keeps what it hears.
+const LISTEN: &str = "<script>
+    const heard = [];
+    const frame = () => document.querySelector('#lab-frame').contentWindow;
+    const say = (type, payload, more) =>
+        frame().postMessage({ ns: 'delivertwice', v: 1, id: '', type, payload, ...more }, '*');
+    const of = type => heard.filter(one => one.type === type).map(one => one.payload);
+    const told = name => of('event').filter(one => one.name === name).map(one => one.detail);
+    const result = reqId => of('result').find(one => one.reqId === reqId);
+    const text = JSON.stringify;
+    addEventListener('message', ({ source, data }) => {
+        if (source !== frame()) return;
+        heard.push(data);
+        if (data.type === 'hello') say('init', { theme: 'dark', lang: 'en' });
+    });
+</script>";
+
+impl Course {
+    /// A course that listens to a frame of the laboratory at this query.
+    #[track_caller]
+    fn listening(name: &str, query: &str) -> Course {
+        let query = query.replace('&', "&amp;");
+        let body = format!(
+            "{LISTEN}<iframe id=lab-frame width=700 height=620 src=\"LAB?{query}\"></iframe>"
+        );
+        let course = Course::open(name, &body);
+        course
+            .page
+            .wait_until("the frame to be ready", "of('ready').length > 0");
+        course
+    }
+}
+
+/// Carries the evidence of a fact out again, by the library alone, and says what is violated at its end.
+#[track_caller]
+fn replayed(evidence: &Value, side: usize) -> Vec<String> {
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let number = |value: &Value| value.as_u64().expect("a number") as u8;
+    let mut scenario = Scenario::NUMBERS
+        .iter()
+        .fold(Scenario::default(), |whole, one| {
+            one.set(whole, number(&evidence["scenario"][one.name]))
+        });
+    scenario.ticket = Ticket::named(&text(&evidence["scenario"]["ticket"])).expect("a choice");
+    let design = text(&evidence["designs"][side]).parse().expect("a design");
+    let mut system = System::new(design, scenario, Bounds::BY_HAND).expect("a machine");
+    let schedule: Schedule = text(&evidence["schedule"]).parse().expect("a schedule");
+    let mut run = Run::started(&system);
+    for step in &schedule.0 {
+        run.take(&mut system, *step).expect("a step");
+    }
+    let last = run.frames.last().expect("a run with steps");
+    let violations = last.violations.iter();
+    violations
+        .map(|one| one.verdict().as_str().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_host_hears_what_the_visitor_did_with_what_it_takes_to_check_it() {
+    let query = "embed=1&item=week-3.2&left=check-then-insert&seq=s1:dA.A.dB.B.A.B.A";
+    let course = Course::listening("embed-events", query);
+    let page = &course.page;
+    assert_eq!(page.eval("of('ready')[0].item"), "week-3.2");
+    page.enter_frame(FRAME, TIMELINE);
+    assert_eq!(page.eval("document.documentElement.dataset.theme"), "dark");
+    page.click(&called("step-B"));
+    wait_row(page, 8);
+    page.leave_frame();
+    page.wait_until(
+        "an outcome and the state",
+        "told('outcome').length === 1 && told('statechange').at(-1)?.at === 8",
+    );
+    let step = page.eval("told('step')[0]");
+    assert_eq!(
+        (&step["n"], &step["step"], &step["worker"]),
+        (&json!(8), &json!("B"), &json!("B"))
+    );
+    // On the left SQLite wrote the row; on the right it was not asked, because B waits.
+    assert_eq!(step["rc"], json!([0, null]));
+    let outcome = page.eval("told('outcome')[0]");
+    assert_eq!(outcome["verdict"], "duplicate-effect");
+    assert_eq!(
+        (&outcome["side"], &outcome["item"]),
+        (&json!("left"), &json!("week-3.2"))
+    );
+    assert_eq!(replayed(&outcome["evidence"], 0), ["duplicate-effect"]);
+    let state = page.eval("told('statechange').at(-1).query");
+    assert!(
+        state
+            .as_str()
+            .is_some_and(|query| query.contains("seq=s1:dA.A.dB.B.A.B.A.B&at=8")),
+        "{state}"
+    );
+}
+
+#[test]
+fn a_puzzle_that_is_solved_is_told_with_a_schedule_that_solves_it() {
+    let course = Course::listening("embed-puzzle", "embed=1&puzzle=two-look-at-once&item=7");
+    let page = &course.page;
+    page.enter_frame(FRAME, TIMELINE);
+    for (number, step) in (1..).zip(["dA", "A", "dB", "B", "A", "A", "B", "B"]) {
+        page.click(&format!("{}:enabled", called(&format!("step-{step}"))));
+        wait_row(page, number);
+    }
+    page.leave_frame();
+    page.wait_until(
+        "the puzzle to be completed",
+        "told('completed').length === 1",
+    );
+    let done = page.eval("told('completed')[0]");
+    assert_eq!(
+        (&done["success"], &done["id"]),
+        (&json!(true), &json!("two-look-at-once"))
+    );
+    assert!(
+        done["scaled"]
+            .as_f64()
+            .is_some_and(|scaled| scaled > 0.5 && scaled <= 1.0),
+        "{done}"
+    );
+    assert_eq!(replayed(&done["evidence"], 0), ["duplicate-effect"]);
+}
+
+#[test]
+fn an_answer_to_a_lessons_question_is_told_and_marked() {
+    let course = Course::listening("embed-lesson", "embed=1&lesson=check-loses-a-race");
+    let page = &course.page;
+    page.eval("say('call', { method: 'step', args: ['dA'], reqId: 'too-early' })");
+    page.wait_until("a refusal", "result('too-early')?.error === 'kept-back'");
+    page.enter_frame(FRAME, TIMELINE);
+    page.click(&called("answer-2"));
+    page.leave_frame();
+    page.wait_until("the answer to be marked", "told('answered').length === 1");
+    let answered = page.eval("told('answered')[0]");
+    let predicted = page.eval("told('predict')[0]");
+    assert_eq!(
+        predicted,
+        json!({ "question": "check-loses-a-race", "answer": 2 })
+    );
+    assert_eq!(
+        (&answered["success"], &answered["score"]),
+        (&json!(false), &json!(0))
+    );
+    assert_ne!(answered["truth"], answered["answer"]);
+    assert!(
+        answered["durationMs"].as_f64().is_some_and(|ms| ms > 0.0),
+        "{answered}"
+    );
+}
+
+#[test]
+fn a_host_drives_the_run_and_is_answered() {
+    let course = Course::listening(
+        "embed-calls",
+        "embed=1&left=no-guard&right=constraint-arbitration&seq=s1:dA",
+    );
+    let page = &course.page;
+    let call = |method: &str, arguments: &str| {
+        page.eval(&format!(
+            "say('call', {{ method: {method:?}, args: {arguments}, reqId: {method:?} }})"
+        ));
+        page.wait_until("an answer", &format!("result({method:?}) !== undefined"));
+        // The driver takes an object with an `error` for its own.
+        let text = page.eval(&format!("text(result({method:?}))"));
+        serde_json::from_str::<Value>(text.as_str().expect("JSON")).expect("JSON")
+    };
+    assert_eq!(
+        call("step", "['A']"),
+        json!({ "reqId": "step", "value": null })
+    );
+    page.wait_until("the state", "told('statechange').at(-1)?.at === 2");
+    assert!(
+        call("link", "[]")["value"]
+            .as_str()
+            .is_some_and(|url| url.contains("?left=no-guard") && url.contains("seq=s1:dA.A"))
+    );
+    assert!(
+        call("exportTrace", "['mermaid', 'left']")["value"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("sequenceDiagram"))
+    );
+    assert_eq!(call("goto", "['x']")["error"], "bad-argument");
+    assert_eq!(call("launch", "[]")["error"], "unknown-method");
+    let explored = call("explore", "[]");
+    assert_eq!(explored["value"][1]["detail"]["violating"], "0");
+    assert_eq!(explored["value"][1]["detail"]["schedules"], "37140");
+    page.eval("say('set', { state: { query: '?left=effect-first&seq=s1:dA.A2&at=1' } })");
+    page.wait_until("the state that was set", "told('statechange').at(-1)?.query.startsWith('?left=effect-first') && told('statechange').at(-1).at === 1");
+    page.eval("say('rules', { query: 'controls=none&item=other' })");
+    page.enter_frame(FRAME, TIMELINE);
+    page.wait_until(
+        "the controls to go",
+        "document.querySelector('.controls') === null",
+    );
+}
+
+/// Another window than the host's, and a host of another origin than the address names.
+#[test]
+fn strangers_are_neither_heard_nor_told_anything() {
+    let body = format!(
+        "{LISTEN}<iframe id=lab-frame width=700 height=620 src=\"LAB?embed=1&amp;left=no-guard&amp;parent=https://other.example\"></iframe>\
+         <iframe id=sibling srcdoc=\"<script>setInterval(() => parent.frames[0].postMessage({{ns:'delivertwice',v:1,id:'',type:'init',payload:{{lang:'zh'}}}}, '*'), 20)</script>\"></iframe>"
+    );
+    let course = Course::open("embed-strangers", &body);
+    let page = &course.page;
+    page.enter_frame(FRAME, TIMELINE);
+    page.wait_text(&called("verdict-left"), "asks");
+    page.leave_frame();
+    page.eval("say('init', { lang: 'zh' })");
+    page.eval("say('set', { state: { query: '?left=effect-first' } })");
+    page.eval("new Promise(done => setTimeout(done, 1500))");
+    page.enter_frame(FRAME, TIMELINE);
+    page.wait_text(&called("full-lab"), "Open the full lab");
+    assert!(
+        page.eval("document.querySelector('[data-testid=full-lab]').href")
+            .as_str()
+            .is_some_and(|href| href.contains("left=no-guard"))
+    );
+    page.leave_frame();
+    assert_eq!(page.eval("heard.length"), 0);
+}
+
+#[test]
+fn rubbish_changes_nothing() {
+    let course = Course::listening("embed-rubbish", "embed=1&left=no-guard&seq=s1:dA.A");
+    let page = &course.page;
+    let sent = page.eval(RUBBISH);
+    assert!(sent.as_u64().is_some_and(|sent| sent > 1000), "{sent}");
+    page.eval("say('call', { method: 'state', args: [], reqId: 'after' })");
+    page.wait_until("an answer after it all", "result('after') !== undefined");
+    let state = page.eval("result('after').value.query");
+    assert_eq!(
+        state,
+        "?left=no-guard&right=constraint-arbitration&seq=s1:dA.A&at=2&theme=dark&lang=en"
+    );
+    page.enter_frame(FRAME, TIMELINE);
+    assert_eq!(page.count("img, script:not([src])"), 0);
+    assert_eq!(page.count(&called("bad-link")), 0);
+    page.click(&called("step-A"));
+    wait_row(page, 3);
+    assert_eq!(page.console_errors(), [""; 0]);
+}
+
+/// Sends all kinds of values in all places of a message, and too much at once.
+const RUBBISH: &str = "(() => {
+    const markup = '<img src=x onerror=parent.postMessage(1)>';
+    const loop = {}; loop.loop = loop;
+    const values = [undefined, null, true, 0, -1, NaN, 1n, '', markup, '\\u0000\\ud800', [], [[]], {}, loop,
+        new Date(), /x/, new Map([[1, 2]]), new Uint8Array(9), { toString: 1 }, { __proto__: null, length: 9 },
+        'x'.repeat(70000), { query: 7 }, { state: 1 }, { state: { query: {} } }, { method: 1, reqId: 2 },
+        { method: markup, args: markup, reqId: markup }, { method: 'step', args: [markup], reqId: markup },
+        { method: 'goto', args: ['99999999999999999999'], reqId: '' }, { theme: markup, lang: markup },
+        { theme: 1, lang: {} }, { visible: 'no' }, { state: { query: '?seq=s1:dB&x=' + 'x'.repeat(70000) } }];
+    const kinds = ['hello', 'init', 'set', 'rules', 'call', 'theme', 'visibility', 'print', markup, 7, null];
+    const fields = ['ns', 'v', 'id', 'type', 'payload'];
+    let sent = 0;
+    const post = data => { frame().postMessage(data, '*'); sent += 1; };
+    for (const value of values) {
+        post(value);
+        for (const type of kinds) {
+            const whole = { ns: 'delivertwice', v: 1, id: '', type, payload: value };
+            post(whole);
+            for (const field of fields) if (field !== 'payload') post({ ...whole, [field]: value });
+        }
+    }
+    return sent;
+})()";
+
+/// Ten elements in a long page, and a count of those that are alive, with the most there ever were.
+#[track_caller]
+fn ten_elements(name: &str) -> Course {
+    let element = |number: usize| {
+        format!(
+            "<p style=height:900px>Paragraph {number}.</p><deliver-twice id=n{number} item={number} \
+             left=no-guard seq=s1: view=timeline title='Lab {number}'><b>Fallback {number}</b></deliver-twice>"
+        )
+    };
+    let elements: String = (1..=10).map(element).collect();
+    let body = format!(
+        "<script>
+            let most = 0;
+            const errors = [];
+            const one = number => document.querySelector('#n' + number);
+            const alive = () => [...document.querySelectorAll('deliver-twice')].filter(each => each.alive).length;
+            const frame = number => one(number).shadowRoot.querySelector('iframe');
+            setInterval(() => most = Math.max(most, alive()), 5);
+            addEventListener('delivertwice:error', event => errors.push(event.detail));
+        </script>
+        <script type=module src=LABdeliver-twice.js></script>
+        <script type=module src=LABdeliver-twice.js?again></script>{elements}"
+    );
+    Course::open(name, &body)
+}
+
+#[track_caller]
+fn wait_ready(page: &Page, number: usize) {
+    page.wait_until(
+        "the element to be ready",
+        &format!("one({number}).alive && frame({number}).style.visibility === '' && one({number}).shadowRoot.querySelector('slot').hidden"),
+    );
+}
+
+#[test]
+fn ten_elements_live_three_at_a_time_and_come_back_as_they_were() {
+    let course = ten_elements("embed-ten");
+    let page = &course.page;
+    wait_ready(page, 1);
+    page.eval("one(1).step('dA').then(() => one(1).step('A'))");
+    page.wait_until(
+        "the steps to be told",
+        "one(1).state.query.includes('seq=s1:dA.A&')",
+    );
+    for number in [4, 8, 10] {
+        page.eval(&format!("one({number}).scrollIntoView()"));
+        wait_ready(page, number);
+    }
+    page.wait_until(
+        "the first to give way",
+        "!one(1).alive && one(1).innerText.includes('Fallback 1')",
+    );
+    assert_eq!(page.eval("one(1).offsetHeight"), 520);
+    page.eval("one(1).scrollIntoView()");
+    wait_ready(page, 1);
+    let steps = page.eval("one(1).call('state').then(state => state.query)");
+    assert!(
+        steps
+            .as_str()
+            .is_some_and(|query| query.contains("seq=s1:dA.A&at=2")),
+        "{steps}"
+    );
+    assert!(
+        page.eval("most")
+            .as_u64()
+            .is_some_and(|most| (2..=3).contains(&most))
+    );
+    assert_eq!(page.eval("errors"), json!([]));
+    assert_eq!(page.console_errors(), [""; 0]);
+}
+
+#[test]
+fn an_element_follows_its_attributes_without_a_reload_and_leaves_nothing_behind() {
+    let course = ten_elements("embed-attributes");
+    let page = &course.page;
+    wait_ready(page, 1);
+    page.eval("window.first = frame(1)");
+    page.eval("one(1).setAttribute('lang', 'zh')");
+    page.wait_until("Chinese", "one(1).state.query.includes('lang=zh-CN')");
+    page.eval("document.documentElement.dataset.theme = 'dark'");
+    page.wait_until(
+        "the page's theme",
+        "one(1).state.query.includes('theme=dark')",
+    );
+    page.eval("one(1).setAttribute('left', 'effect-first')");
+    page.wait_until(
+        "another design",
+        "one(1).state.query.includes('left=effect-first')",
+    );
+    page.eval("one(1).setAttribute('title', '<b>name</b>')");
+    page.wait_until("another name", "frame(1).title === '<b>name</b>'");
+    page.eval("one(1).setAttribute('height', '400')");
+    page.wait_until("another height", "frame(1).offsetHeight === 400");
+    page.eval("one(1).setAttribute('sizing', 'auto')");
+    assert_eq!(page.eval("window.first === frame(1)"), true);
+    // Moved, it is a new frame with the old state; removed, it is none.
+    page.eval("one(1).step('dA')");
+    page.wait_until("the step", "one(1).state.query.includes('seq=s1:dA&')");
+    page.eval("document.body.prepend(one(1))");
+    wait_ready(page, 1);
+    assert_eq!(page.eval("one(1).state.query.includes('seq=s1:dA&')"), true);
+    page.eval("window.gone = one(1)");
+    page.eval("document.querySelectorAll('deliver-twice').forEach(each => each.remove())");
+    assert_eq!(
+        page.eval("[frames.length, gone.alive, gone.shadowRoot.querySelectorAll('iframe').length]"),
+        json!([0, false, 0])
+    );
+    assert_eq!(page.console_errors(), [""; 0]);
+}
+
+#[test]
+fn an_element_that_waits_for_a_click_or_cannot_start_says_so() {
+    let body = "<script type=module src=LABdeliver-twice.js></script>
+        <deliver-twice id=later loading=click lang=zh left=no-guard>替代内容</deliver-twice>
+        <deliver-twice id=lost loading=eager src=https://127.0.0.1:9/ lang=en>Fallback</deliver-twice>";
+    let course = Course::open("embed-click", body);
+    let page = &course.page;
+    let button = "document.querySelector('#later').shadowRoot.querySelector('button')";
+    page.wait_until(
+        "a button",
+        &format!("{button}?.textContent === '启动实验室'"),
+    );
+    assert_eq!(page.eval("document.querySelector('#later').alive"), false);
+    page.eval(&format!("{button}.click()"));
+    page.wait_until(
+        "the laboratory",
+        "document.querySelector('#later').state.query.includes('lang=zh-CN')",
+    );
+    let note = "document.querySelector('#lost').shadowRoot.querySelector('[role=alert]')?.textContent ?? ''";
+    // It gives a slow network its time, and that is longer than a test waits for anything.
+    page.eval("new Promise(done => setTimeout(done, 5000))");
+    page.wait_until("a note", &format!("({note}).includes('did not start')"));
+    assert!(page.text("#lost").contains("Fallback"));
 }

@@ -8,8 +8,7 @@ use yew::prelude::*;
 
 use super::search::{grouped, in_words as bounds_in_words};
 use super::{Select, View, designs};
-use crate::exercise::{Cost, Grade, Solution, grade, optimum, solution, taken_back};
-use crate::search::messages::Findings;
+use crate::exercise::{self, Cost, Grade, Solution, grade, optimum, solution, taken_back};
 use crate::search::task::Stand;
 use crate::session::{Action, Side};
 use crate::words;
@@ -90,13 +89,7 @@ pub fn show(view: &View<'_>, exercise: &'static Exercise) -> Html {
 
 /// Whether the exercise is solved, by whomever.
 pub fn is_solved(view: &View<'_>) -> bool {
-    match view.session.puzzle() {
-        Some(verdict) => solved(view, verdict).is_some(),
-        None => {
-            let findings = view.searches.side(Side::Right).findings();
-            view.session.is_repair() && findings.is_some_and(Findings::holds)
-        }
-    }
+    exercise::is_solved(view.session, view.run, view.searches)
 }
 
 /// How the puzzle is solved by the moves there are.

@@ -2,13 +2,12 @@
 
 use deliver_twice_core::design::Chapter;
 use deliver_twice_core::lesson::{About, Lesson, built_in};
-use deliver_twice_core::state::State;
 use yew::prelude::*;
 
 use super::{Select, View, designs};
-use crate::comparison::SideRun;
 use crate::embed::Predict;
-use crate::session::{Action, Guess, Side};
+use crate::exercise::{end, truth};
+use crate::session::{Action, Guess};
 
 /// The choice of a lesson.
 pub fn chooser(view: &View<'_>) -> Html {
@@ -114,7 +113,7 @@ fn question(view: &View<'_>, lesson: &'static Lesson) -> Html {
         },
         Guess::Given(guess) => {
             let guessed = in_words(view, lesson, guess);
-            let words = match truth(view, lesson) {
+            let words = match truth(view.session, view.run, view.searches) {
                 None => view.messages.fill("lesson.guess", &[("guess", &guessed)]),
                 Some(truth) => {
                     let key = if truth == guess {
@@ -144,7 +143,7 @@ fn outside_is_apart(view: &View<'_>, lesson: &Lesson) -> Option<Html> {
     if lesson.asks.about != About::Sent {
         return None;
     }
-    let state = end(view, lesson)?;
+    let state = end(view.session, view.run, lesson)?;
     let [sent, tasks] = [state.sent.len(), state.committed.tasks.len()].map(|n| n.to_string());
     let words = view
         .messages
@@ -158,40 +157,6 @@ fn in_words(view: &View<'_>, lesson: &Lesson, answer: u32) -> String {
         About::Tasks | About::Published | About::Sent => answer,
         About::TooLate => view.messages.fill("lesson.step", &[("step", &answer)]),
     }
-}
-
-/// The run of the side that the question is about, while the visitor keeps to the lesson's schedule.
-fn asked_about<'a>(view: &'a View<'_>, lesson: &Lesson) -> Option<&'a SideRun> {
-    let session = view.session;
-    let keeps_to_it = session.schedule == lesson.schedule && session.designs == lesson.designs;
-    keeps_to_it.then(|| view.run.side(Side::BOTH[lesson.asks.side]))
-}
-
-/// The state at the end of the lesson's schedule, on the side that the question is about.
-fn end<'a>(view: &'a View<'_>, lesson: &Lesson) -> Option<&'a State> {
-    Some(asked_about(view, lesson)?.state(lesson.schedule.0.len()))
-}
-
-/// The right answer, as the machine or the search computed it. `None` while the search is not over, or
-/// once the visitor has left the lesson's schedule.
-fn truth(view: &View<'_>, lesson: &Lesson) -> Option<u32> {
-    match lesson.asks.about {
-        About::TooLate => too_late(view, lesson),
-        counted => counted.count_in(end(view, lesson)?),
-    }
-}
-
-/// At which step every future fails.
-fn too_late(view: &View<'_>, lesson: &Lesson) -> Option<u32> {
-    let run = asked_about(view, lesson)?;
-    let percent = &view.searches.side(Side::BOTH[lesson.asks.side]).percent;
-    let is_certain = |number: &usize| {
-        let taken = run.own_schedule(*number).0.len();
-        let share = percent.get(taken).copied().flatten();
-        share.is_some_and(|share| share >= 100.0)
-    };
-    let first = (0..=lesson.schedule.0.len()).find(is_certain);
-    first.map(|number| number as u32)
 }
 
 /// The row that the guess belongs to, as long as the lesson's schedule is shown.
