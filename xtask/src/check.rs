@@ -118,6 +118,7 @@ const PHASES: [Phase; 8] = [
             Tool::MERMAID,
             Tool::AXE,
             Tool::TYPESCRIPT,
+            Tool::RECORDS,
         ],
     },
 ];

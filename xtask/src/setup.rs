@@ -64,6 +64,8 @@ impl Tool {
     pub const AXE: Tool = Tool::Npm(NpmPackages::Axe);
     /// TypeScript, which reads the package's declarations.
     pub const TYPESCRIPT: Tool = Tool::Npm(NpmPackages::TypeScript);
+    /// A SCORM runtime, and a validator of xAPI statements.
+    pub const RECORDS: Tool = Tool::Npm(NpmPackages::Records);
     /// `wasm-bindgen` and its test runner.
     pub const WASM_BINDGEN: Tool = Tool::Cargo(CargoTool::WasmBindgen);
 }

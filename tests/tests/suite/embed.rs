@@ -1,7 +1,10 @@
 //! The laboratory as a part of other pages, which come from another origin.
 
+use std::env;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use deliver_twice_core::run::Run;
 use deliver_twice_core::scenario::{Bounds, Scenario, Ticket};
@@ -373,6 +376,26 @@ fn a_puzzle_that_is_solved_is_told_with_a_schedule_that_solves_it() {
     assert_eq!(replayed(&done["evidence"], 0), ["duplicate-effect"]);
 }
 
+/// What a SCORM runtime and a validator of xAPI statements make of events, by way of the bridge.
+#[track_caller]
+fn recorded(events: &Value) -> Value {
+    let home = env::var_os("RECORDS")
+        .expect("`RECORDS` names the packages' folder: run `cargo xtask test`, which sets it");
+    let mut node = Command::new("node");
+    node.arg(repository().join("tests/fixtures/bridge/check.mjs"));
+    node.arg(repository().join("dist/deliver-twice-bridge.js"))
+        .arg(home);
+    node.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut node = node.spawn().expect("node runs");
+    let mut input = node.stdin.take().expect("a pipe");
+    input
+        .write_all(events.to_string().as_bytes())
+        .expect("node reads");
+    drop(input);
+    let output = node.wait_with_output().expect("node ends");
+    serde_json::from_slice(&output.stdout).expect("node writes what it found")
+}
+
 #[test]
 fn an_answer_to_a_lessons_question_is_told_and_marked() {
     let course = Course::listening("embed-lesson", "embed=1&lesson=check-loses-a-race");
@@ -394,6 +417,22 @@ fn an_answer_to_a_lessons_question_is_told_and_marked() {
         (&json!(false), &json!(0))
     );
     assert_ne!(answered["truth"], answered["answer"]);
+    let found = recorded(&json!([["answered", answered]]));
+    assert_eq!(
+        (&found["refused"], &found["invalid"]),
+        (&json!([]), &json!([])),
+        "{found}"
+    );
+    assert_eq!(
+        (&found["status12"], &found["response2004"]),
+        (&json!("incomplete"), &json!("2"))
+    );
+    // Both can refuse: this is no duration, and no share.
+    let mut broken = answered.clone();
+    (broken["durationMs"], broken["score"]) = (json!("long"), json!(7));
+    let found = recorded(&json!([["answered", broken]]));
+    let is_empty = |name: &str| found[name].as_array().is_none_or(Vec::is_empty);
+    assert!(!is_empty("refused") && !is_empty("invalid"), "{found}");
     assert!(
         answered["durationMs"].as_f64().is_some_and(|ms| ms > 0.0),
         "{answered}"

@@ -1,4 +1,5 @@
-//! Packages from npm that tests read with: Mermaid's parser, axe, which looks for barriers, and TypeScript.
+//! Packages from npm that tests read with: Mermaid's parser, axe, which looks for barriers, TypeScript, and what
+//! courses record with.
 
 use super::announce;
 use crate::failure::Failure;
@@ -13,6 +14,8 @@ pub enum NpmPackages {
     Axe,
     /// TypeScript, which reads the declarations of the package.
     TypeScript,
+    /// A SCORM runtime, and a validator of xAPI statements.
+    Records,
 }
 
 impl NpmPackages {
@@ -22,6 +25,7 @@ impl NpmPackages {
             NpmPackages::Mermaid => &["mermaid@11.17.2", "jsdom@22.1.0"],
             NpmPackages::Axe => &["axe-core@4.14.1"],
             NpmPackages::TypeScript => &["typescript@5.9.3"],
+            NpmPackages::Records => &["scorm-again@3.4.3", "@learninglocker/xapi-validation@3.0.0"],
         }
     }
 
@@ -31,6 +35,7 @@ impl NpmPackages {
             NpmPackages::Mermaid => "MERMAID",
             NpmPackages::Axe => "AXE",
             NpmPackages::TypeScript => "TYPESCRIPT",
+            NpmPackages::Records => "RECORDS",
         }
     }
 
@@ -40,7 +45,7 @@ impl NpmPackages {
     /// [`Failure::Program`] if npm fails.
     pub fn ensure(self, toolbox: &mut Toolbox) -> Result<(), Failure> {
         let packages = self.packages();
-        let home = toolbox::shared_tools().join(packages.join("-"));
+        let home = toolbox::shared_tools().join(packages.join("-").replace('/', "+"));
         toolbox.set(self.variable(), &home);
         // npm writes this file last.
         let last = home.join("node_modules").join(".package-lock.json");
