@@ -596,7 +596,7 @@ fn ten_elements_live_three_at_a_time_and_come_back_as_they_were() {
     let course = ten_elements("embed-ten");
     let page = &course.page;
     wait_ready(page, 1);
-    page.eval("one(1).step('dA').then(() => one(1).step('A'))");
+    page.eval("void one(1).step('dA').then(() => one(1).step('A'))");
     page.wait_until(
         "the steps to be told",
         "one(1).state.query.includes('seq=s1:dA.A&')",
@@ -653,7 +653,7 @@ fn an_element_follows_its_attributes_without_a_reload_and_leaves_nothing_behind(
     page.eval("one(1).setAttribute('sizing', 'auto')");
     assert_eq!(page.eval("window.first === frame(1)"), true);
     // Moved, it is a new frame with the old state; removed, it is none.
-    page.eval("one(1).step('dA')");
+    page.eval("void one(1).step('dA')");
     page.wait_until("the step", "one(1).state.query.includes('seq=s1:dA&')");
     page.eval("document.body.prepend(one(1))");
     wait_ready(page, 1);
