@@ -9,7 +9,7 @@ const LEFT: &str = "left";
 const RIGHT: &str = "right";
 
 /// Widths that the page has to fit, in CSS pixels.
-const WIDTHS: [u32; 3] = [1440, 700, 360];
+const WIDTHS: [u32; 5] = [1440, 1180, 1000, 700, 360];
 
 /// The selector of an element by what tests call it.
 fn called(testid: &str) -> String {

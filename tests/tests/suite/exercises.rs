@@ -286,13 +286,17 @@ fn the_exercises_fit_every_width() {
             "?puzzle=two-look-at-once&seq=s1:dA.A.dB.B3.A2&at=8",
         ),
         (
+            "puzzle-of-three",
+            "?puzzle=late-to-its-own-row&seq=s1:P4.R.nR.R.l.S.R",
+        ),
+        (
             "repair",
             "?repair=all-wrong-at-once&right=constraint-arbitration",
         ),
     ] {
         let page = open(query);
         page.wait_text(STAND, "Solved");
-        for width in [1440, 700, 360] {
+        for width in [1440, 1180, 1000, 700, 360] {
             page.set_width(width);
             let found = page.eval("document.documentElement.scrollWidth");
             assert!(
