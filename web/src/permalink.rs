@@ -264,6 +264,10 @@ pub fn read(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
         None if has_schedule => last,
         None => session.cursor.min(last),
     };
+    // The question is about the lesson's own designs, and about what has not happened yet.
+    if session.is_asked() && (session.cursor > 0 || !session.is_as_taught()) {
+        session.guess = Guess::Skipped;
+    }
     (session, bad)
 }
 
@@ -276,15 +280,26 @@ pub fn open(query: &str, preferred: Language) -> (Session, Vec<BadParameter>) {
     let (mut session, mut bad) = read(query, preferred);
     let has_schedule = pairs(query).any(|(name, _)| name == "seq");
     // The page reports by itself that the machine cannot carry something out.
-    let comparison = has_schedule
+    let has_opening_run =
+        session.lesson.is_none() && session.exercise.is_none() && !session.is_opening();
+    let comparison = (has_schedule || has_opening_run)
         .then(|| Comparison::of(&session).ok())
         .flatten();
-    if let Some(why) = comparison.and_then(|comparison| misfit(&comparison, &session.schedule)) {
-        if let Why::Misfit { number, .. } = why {
-            session.schedule.0.truncate(number - 1);
-            session.cursor = session.cursor.min(number - 1);
+    let misfit = comparison.and_then(|comparison| misfit(&comparison, &session.schedule));
+    match misfit {
+        Some(why) if has_schedule => {
+            if let Why::Misfit { number, .. } = why {
+                session.schedule.0.truncate(number - 1);
+                session.cursor = session.cursor.min(number - 1);
+            }
+            bad.push(BadParameter { name: "seq", why });
         }
-        bad.push(BadParameter { name: "seq", why });
+        // Nobody asked for the opening run where it cannot even begin.
+        Some(Why::Misfit { number: 1, .. }) => {
+            session.schedule = Schedule::default();
+            session.cursor = 0;
+        }
+        _ => {}
     }
     (session, bad)
 }
@@ -552,6 +567,41 @@ mod tests {
                 lesson.id
             );
         }
+    }
+
+    #[test]
+    fn the_opening_run_is_left_out_where_neither_design_can_begin_it() {
+        for (link, steps) in [
+            ("left=outbox&right=commit-then-publish", 0),
+            ("workers=0", 0),
+            ("left=outbox", 13),
+            ("left=no-guard", 13),
+            ("", 13),
+        ] {
+            let (session, bad) = open(link, Language::English);
+            assert!(bad.is_empty(), "{link}");
+            assert_eq!(session.schedule.0.len(), steps, "{link}");
+        }
+    }
+
+    #[test]
+    fn a_lesson_with_another_design_or_at_a_later_step_asks_nothing_and_keeps_what_it_shows() {
+        for changed in ["left=no-guard", "workers=1", "nacks=2", "at=5"] {
+            let link = format!("lesson=relay-that-is-late&{changed}");
+            let (session, bad) = read(&link, Language::English);
+            assert!(bad.is_empty() && !session.is_asked(), "{link}");
+            assert_eq!(
+                read(&write(&session), Language::English).0,
+                session,
+                "{link}"
+            );
+        }
+        let lesson = lesson::named("relay-that-is-late").unwrap();
+        let asked = Session::opening(Language::English).after(Action::Teach(lesson));
+        assert!(asked.is_asked());
+        let other = asked.after(Action::SetDesign(Side::Left, lesson.designs[1]));
+        assert!(!other.is_asked());
+        assert_eq!(read(&write(&other), Language::English).0, other);
     }
 
     #[test]

@@ -293,6 +293,15 @@ impl Session {
         self.guess == Guess::Asked
     }
 
+    /// Whether everything that a question is about is as the lesson has it.
+    pub fn is_as_taught(&self) -> bool {
+        self.lesson.is_some_and(|lesson| {
+            self.designs == lesson.designs
+                && self.scenario == lesson.scenario
+                && self.bounds == lesson.bounds
+        })
+    }
+
     /// The session after an action. Total: an action that makes no sense changes nothing.
     pub fn after(&self, action: Action) -> Session {
         let goes_on = matches!(
@@ -378,6 +387,9 @@ impl Session {
                     ..opening
                 };
             }
+        }
+        if next.is_asked() && !next.is_as_taught() {
+            next.guess = Guess::Skipped;
         }
         next
     }
