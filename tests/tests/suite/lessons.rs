@@ -21,7 +21,10 @@ fn a_lesson_shows_nothing_that_answers_its_question_before_it_is_answered() {
     assert_eq!(query, "?lesson=same-event-twice&lang=en");
     page.click("[data-testid=answer-1]");
     page.wait_text(ANSWERED, "Your guess was 1. It is 2");
-    assert!(page.text("[data-testid=guess]").contains("your guess: 1"));
+    assert!(
+        page.text("[data-testid=guess]")
+            .contains("your guess: 1, it is 2")
+    );
     assert!(
         page.text("[data-testid=verdict-left]")
             .contains("Duplicate effect")
@@ -36,7 +39,7 @@ fn the_step_that_was_guessed_is_flagged_beside_the_one_the_search_finds() {
     page.wait_text(ANSWERED, "Right: step 4");
     assert!(
         page.text("[data-testid=row-4]")
-            .contains("your guess: step 4")
+            .contains("your guess: step 4 ✓")
     );
     page.click("[data-testid=shares]");
     page.wait_text("[data-testid=row-4] td.share.left", "100%");

@@ -168,11 +168,21 @@ pub fn guessed_row(view: &View<'_>) -> Option<usize> {
     })
 }
 
-/// The guess in words.
+/// The guess in words, and the truth beside it: the answer above is out of sight where the guess stands.
 pub fn guess_in_words(view: &View<'_>) -> Option<String> {
     let (lesson, guess) = guessed(view)?;
+    let truth = truth(view.session, view.run, view.searches);
+    let key = match truth {
+        None => "lesson.guess",
+        Some(truth) if truth == guess => "lesson.guess.right",
+        Some(_) => "lesson.guess.wrong",
+    };
     let guess = in_words(view, lesson, guess);
-    Some(view.messages.fill("lesson.guess", &[("guess", &guess)]))
+    let truth = truth.map_or(String::new(), |truth| in_words(view, lesson, truth));
+    Some(
+        view.messages
+            .fill(key, &[("guess", &guess), ("truth", &truth)]),
+    )
 }
 
 fn guessed(view: &View<'_>) -> Option<(&'static Lesson, u32)> {

@@ -203,6 +203,9 @@ fn settled(view: &View<'_>, run: &SideRun, state: &State) -> String {
     };
     let mut kinds = state.workers().map(|(id, _)| id.kind());
     if !kinds.any(|kind| kind == Kind::Consumer) {
+        if !run.design.has_producer() {
+            return view.say("verdict.none.unconsumed").to_owned();
+        }
         let due: Vec<EventIndex> = system.events().filter(|event| is_due(*event)).collect();
         let taken = due.iter().filter(|event| state.broker.taken(**event) > 0);
         let [tickets, events] = [due.len(), taken.count()].map(|count| count.to_string());
