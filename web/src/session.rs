@@ -353,6 +353,10 @@ impl Session {
             }
             Action::Teach(lesson) => next.teach(lesson),
             Action::Answer(guess) => {
+                // A narrow screen shows one side, and the answer belongs to the one that was asked about.
+                if let (Guess::Given(_), Some(lesson)) = (guess, next.lesson) {
+                    next.shown = Side::BOTH[lesson.asks.side];
+                }
                 next.guess = guess;
                 next.cursor = next.schedule.0.len();
             }
@@ -512,6 +516,7 @@ mod tests {
     use super::*;
     use deliver_twice_core::design::Begin;
     use deliver_twice_core::exercise;
+    use deliver_twice_core::lesson;
 
     const A: Step = Step::Work(WorkerId(0));
     const B: Step = Step::Work(WorkerId(1));
@@ -536,6 +541,15 @@ mod tests {
         assert_eq!(back.schedule, opening().schedule);
         assert_eq!(back.cursor, 2);
         assert_eq!(back.branches, [session.schedule]);
+    }
+
+    #[test]
+    fn an_answer_shows_the_side_that_was_asked_about() {
+        for lesson in lesson::built_in() {
+            let asked = Session::opening(Language::English).after(Action::Teach(lesson));
+            let answered = asked.after(Action::Answer(Guess::Given(1)));
+            assert_eq!(answered.shown as usize, lesson.asks.side, "{}", lesson.id);
+        }
     }
 
     #[test]
@@ -629,7 +643,7 @@ mod tests {
 
     #[test]
     fn a_lesson_and_an_exercise_leave_each_other() {
-        let lesson = deliver_twice_core::lesson::named("ack-first").unwrap();
+        let lesson = lesson::named("ack-first").unwrap();
         let taught = working_at("ack-too-early").after(Action::Teach(lesson));
         assert_eq!((taught.exercise, taught.lesson), (None, Some(lesson)));
         let back = taught.after(Action::Exercise(exercise::named("ack-too-early").unwrap()));
