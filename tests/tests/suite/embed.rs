@@ -13,7 +13,7 @@ use deliver_twice_core::system::System;
 use deliver_twice_tests::{Page, Site, repository};
 use serde_json::{Value, json};
 
-use crate::lab::STRICT;
+use crate::lab::{STRICT, copy_of_build};
 
 const FRAME: &str = "#lab-frame";
 const TIMELINE: &str = "[data-testid=timeline]";
@@ -199,10 +199,15 @@ fn a_host_says_how_much_is_shown_and_what_may_be_done() {
 
 #[test]
 fn a_frame_leaves_the_focus_with_its_host() {
-    let body = "<input id=own autofocus><iframe id=lab-frame width=700 height=500 src=\"LAB?embed=1\"></iframe>";
-    let course = Course::open("embed-focus", body);
-    let page = &course.page;
-    page.click("#own");
+    // Of its own origin a browser would let it have the focus.
+    let folder = copy_of_build("embed-focus");
+    let index = folder.join("index.html");
+    fs::rename(&index, folder.join("lab.html")).expect("a file of the copy");
+    let host = "<!doctype html><title>Course</title><input id=own>\
+                <iframe id=lab-frame width=700 height=500 src=\"lab.html?embed=1\"></iframe>\
+                <script>document.querySelector('#own').focus()</script>";
+    fs::write(&index, host).expect("a file of the copy");
+    let page = Page::open_folder(&folder);
     page.enter_frame(FRAME, TIMELINE);
     page.wait_text(&called("verdict-left"), "Duplicate");
     page.leave_frame();
@@ -511,6 +516,29 @@ fn strangers_are_neither_heard_nor_told_anything() {
     assert_eq!(page.eval("heard.length"), 0);
 }
 
+/// A window beside the frame, of the host's own origin, greets it, and the host does not.
+#[test]
+fn the_window_above_is_heard_and_none_beside_it() {
+    let body = "<script>
+            let heard = 0;
+            addEventListener('message', ({ data }) => { if (data.type === 'ready') heard += 1; });
+        </script>
+        <iframe id=lab-frame width=700 height=620 src=\"LAB?embed=1\"></iframe>
+        <iframe srcdoc=\"<script>setInterval(() => parent.frames[0].postMessage({ ns: 'delivertwice', v: 1, id: '', type: 'init', payload: { lang: 'zh' } }, '*'), 20)</script>\"></iframe>";
+    let course = Course::open("embed-beside", body);
+    let page = &course.page;
+    page.enter_frame(FRAME, TIMELINE);
+    page.wait_text(&called("verdict-left"), "Duplicate");
+    page.eval("new Promise(done => setTimeout(done, 1000))");
+    page.wait_text(&called("full-lab"), "Open the full lab");
+    page.leave_frame();
+    assert_eq!(page.eval("heard"), 0);
+    // The same words from above are heard.
+    page.eval("frames[0].postMessage({ ns: 'delivertwice', v: 1, id: '', type: 'init', payload: { lang: 'zh' } }, '*')");
+    page.enter_frame(FRAME, TIMELINE);
+    page.wait_text(&called("full-lab"), "打开完整实验室");
+}
+
 #[test]
 fn rubbish_changes_nothing() {
     let course = Course::listening("embed-rubbish", "embed=1&left=no-guard&seq=s1:dA.A");
@@ -690,4 +718,34 @@ fn an_element_that_waits_for_a_click_or_cannot_start_says_so() {
     page.eval("new Promise(done => setTimeout(done, 5000))");
     page.wait_until("a note", &format!("({note}).includes('did not start')"));
     assert!(page.text("#lost").contains("Fallback"));
+}
+
+#[test]
+fn a_strict_server_can_send_every_part_of_the_page_and_the_live_page_of_the_documentation() {
+    let query = "embed=1&view=full&left=check-then-insert&seq=s1:dA.A.dB.B.A.B.A.B";
+    let course = Course::frame("embed-strict", "", query);
+    let page = &course.page;
+    page.wait_text(&called("search-left"), "of all 5,594 schedules");
+    // Bars, lanes and marks have lengths that are computed.
+    page.click(&called("shares"));
+    page.wait_until(
+        "a share's bar to have its length",
+        "[...document.querySelectorAll('.share__bar')].some(bar => bar.offsetWidth > 0)",
+    );
+    page.eval("document.querySelectorAll('details').forEach(one => one.open = true)");
+    for format in ["svg", "json", "mermaid"] {
+        page.choose(&called("export-format"), format);
+    }
+    page.click(&called("language"));
+    page.wait_text(&called("full-lab"), "打开完整实验室");
+    assert_eq!(page.console_errors(), [""; 0]);
+
+    // It has a frame, which is of its own origin.
+    let page = Page::open_under(&format!("{STRICT}; frame-src 'self'"));
+    page.visit("embed-demo.html");
+    page.wait_text("#told", "delivertwice:ready");
+    page.click("[name=lang] option:last-child");
+    page.wait_text("#told", "lang=zh-CN");
+    page.wait_text("#markup", "lang=\"zh-CN\"");
+    assert_eq!(page.console_errors(), [""; 0]);
 }

@@ -7,6 +7,7 @@ use deliver_twice_core::schedule::Schedule;
 use yew::prelude::*;
 
 use super::{Select, View, scene, side_class};
+use crate::embed::Part;
 use crate::search::messages::Findings;
 use crate::search::task::Stand;
 use crate::session::{Action, Side};
@@ -31,7 +32,7 @@ pub fn show(view: &View<'_>) -> Html {
 /// What the search of a side has come to, in as few words as will do: the rest is further down.
 pub fn line(view: &View<'_>, side: Side) -> Html {
     let words = match &view.searches.side(side).stand {
-        _ if view.keeps_back() => return html! {},
+        _ if view.keeps_back() || !view.embed.has(Part::Search) => return html! {},
         Stand::Waiting | Stand::Failed(_) => return html! {},
         Stand::Running { states } => view.messages.fill(
             "search.running",

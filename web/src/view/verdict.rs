@@ -7,6 +7,7 @@ use yew::prelude::*;
 
 use super::{View, exercise, search, side_class};
 use crate::comparison::{Finding, SideRun};
+use crate::embed::Part;
 use crate::keys::Command;
 use crate::session::{Action, Side};
 use crate::waypoints;
@@ -35,10 +36,12 @@ fn every_run(view: &View<'_>) -> Html {
     let replay = next.map(|next| view.on(Action::Replay(next)));
     html! {
         <div class="middle">
-            <button
-                disabled={keeps_back} onclick={view.ask(Command::ShowSearch)}
-                data-testid="explore"
-            >{ view.say("search") }<kbd>{ "E" }</kbd></button>
+            if view.embed.has(Part::Search) {
+                <button
+                    disabled={keeps_back} onclick={view.ask(Command::ShowSearch)}
+                    data-testid="explore"
+                >{ view.say("search") }<kbd>{ "E" }</kbd></button>
+            }
             <button disabled={!is_known} onclick={replay} data-testid="next-counterexample">
                 { view.say("control.counterexample") }<kbd>{ "V" }</kbd>
             </button>
