@@ -329,7 +329,7 @@ impl Session {
             Action::SetScenario(_) | Action::SetBounds(_) if self.exercise.is_some() => {}
             Action::Show(Side::Right) if self.puzzle().is_some() => {}
             Action::SetDesign(side, design) => match design.nonsense() {
-                None => next.designs[side as usize] = design,
+                None => next.set_design(side, design),
                 Some(nonsense) => next.refused = Some((side, nonsense)),
             },
             Action::SetScenario(scenario) => next.set_scenario(scenario),
@@ -373,12 +373,7 @@ impl Session {
             Action::TakeBranch(index) => next.take_branch(index),
             Action::Play(playing) => next.is_playing = playing,
             Action::ShowKeys(shown) => next.shows_keys = shown,
-            Action::Restart => {
-                next.keep_branch();
-                next.schedule = Schedule::default();
-                next.cursor = 0;
-                next.is_playing = false;
-            }
+            Action::Restart => next.restart(),
             Action::Follow(session) => next = *session,
             Action::Reopen => {
                 let opening = Session::opening(self.language);
@@ -477,6 +472,25 @@ impl Session {
         self.is_playing = false;
     }
 
+    /// Chooses a design. A run that it cannot even begin is kept as a branch, and another begins: where a
+    /// producer is, nothing is in the queue at the start.
+    fn set_design(&mut self, side: Side, design: Design) {
+        self.designs[side as usize] = design;
+        let begins =
+            |first: &Step| (first.worker() == Some(WorkerId::PRODUCER)) == design.has_producer();
+        if self.exercise.is_none() && !self.schedule.0.first().is_none_or(begins) {
+            self.restart();
+        }
+    }
+
+    /// Forgets the moves, which stay as a branch.
+    fn restart(&mut self) {
+        self.keep_branch();
+        self.schedule = Schedule::default();
+        self.cursor = 0;
+        self.is_playing = false;
+    }
+
     fn set_scenario(&mut self, scenario: Scenario) {
         let Ok(scenario) = scenario.checked() else {
             return;
@@ -550,6 +564,19 @@ mod tests {
             let answered = asked.after(Action::Answer(Guess::Given(1)));
             assert_eq!(answered.shown as usize, lesson.asks.side, "{}", lesson.id);
         }
+    }
+
+    #[test]
+    fn a_design_that_cannot_begin_the_run_begins_another() {
+        let design = |name| Design::preset(name).unwrap();
+        let left = opening().after(Action::SetDesign(Side::Left, design("outbox")));
+        assert_eq!((left.schedule.0.len(), left.cursor), (0, 0));
+        assert_eq!(left.branches, [opening().schedule]);
+        let stepped = left.after(Action::Take(Step::Work(WorkerId::PRODUCER)));
+        let both = stepped.after(Action::SetDesign(Side::Right, design("outbox-unfenced")));
+        assert_eq!(both.schedule, stepped.schedule);
+        let kept = opening().after(Action::SetDesign(Side::Left, design("no-guard")));
+        assert_eq!(kept.schedule, opening().schedule);
     }
 
     #[test]
