@@ -132,6 +132,19 @@ impl Page {
     /// Clicks the middle of an element once it is there and nothing covers it.
     #[track_caller]
     pub fn click(&self, selector: &str) {
+        // A result that comes in meanwhile may push an element away from under the pointer.
+        self.wait_until(
+            &format!("`{selector}` to stand still"),
+            &format!(
+                "(element => {{ \
+                   const place = JSON.stringify(element?.getBoundingClientRect()); \
+                   const stood = element?.stoodAt; \
+                   if (element) element.stoodAt = place; \
+                   return element !== null && stood === place; \
+                 }})(document.querySelector({}))",
+                serde_json::Value::from(selector)
+            ),
+        );
         let click = |element: &Element| self.session.click(element);
         self.with_element(&format!("`{selector}` to be clicked"), selector, click);
     }
