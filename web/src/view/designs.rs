@@ -175,8 +175,14 @@ fn axes(view: &View<'_>, side: Side, design: Design) -> Vec<Html> {
         axis!(errors, Errors, Axis::Errors),
         axis!(ack, AckTiming, Axis::Ack),
         axis!(begin, Begin, Axis::Begin),
-        axis!(publication, Publication, Axis::Publication),
     ];
+    // Two consumers by themselves differ in nothing that is around them; a preset of another chapter leads
+    // there.
+    let mut chapters = view.session.designs.iter().map(Design::chapter);
+    if chapters.all(|chapter| chapter == Chapter::Consumer) {
+        return axes;
+    }
+    axes.push(axis!(publication, Publication, Axis::Publication));
     if design.has_outbox() {
         axes.push(axis!(marking, Marking, Axis::Marking));
         axes.push(axis!(lease, Lease, Axis::Lease));
