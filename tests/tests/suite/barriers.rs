@@ -7,8 +7,9 @@ use crate::lab;
 /// Widths at which the page is looked at, in CSS pixels: a desk and a phone.
 const WIDTHS: [u32; 2] = [1440, 360];
 
-/// The least width and height of what is pressed, in CSS pixels: WCAG 2.2, 2.5.8.
-const TARGET: f64 = 24.0;
+/// The least width and height of what is pressed, in CSS pixels: the 24 of WCAG 2.2, 2.5.8, less what a
+/// browser's own arithmetic with parts of pixels takes away.
+const TARGET: f64 = 23.99;
 
 /// A state of the page that a visitor can come to.
 struct Scene {
