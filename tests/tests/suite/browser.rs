@@ -2,7 +2,7 @@
 
 use deliver_twice_tests::Page;
 
-use crate::lab::{open, wait_row, wait_running};
+use crate::lab::{self, open, wait_row, wait_running};
 
 /// A side of the page, by the name that its elements carry.
 const LEFT: &str = "left";
@@ -73,15 +73,7 @@ fn assert_sound(page: &Page) {
 #[track_caller]
 fn assert_fits(page: &Page) {
     page.eval("document.querySelectorAll('details.matrix, details.diagnosis').forEach(d => d.open = true)");
-    for width in WIDTHS {
-        page.set_width(width);
-        let found = page.eval("document.documentElement.scrollWidth");
-        assert!(
-            found.as_u64().is_some_and(|found| found <= width.into()),
-            "the page is {found} pixels wide in a window of {width}"
-        );
-    }
-    page.set_width(WIDTHS[0]);
+    lab::assert_fits(page, &WIDTHS, "the page");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use deliver_twice_tests::Page;
 
-use crate::lab::{open, wait_row, wait_running};
+use crate::lab::{self, open, wait_row, wait_running};
 
 const STAND: &str = "[data-testid=stand]";
 const WHY: &str = "[data-testid=why]";
@@ -296,14 +296,7 @@ fn the_exercises_fit_every_width() {
     ] {
         let page = open(query);
         page.wait_text(STAND, "Solved");
-        for width in [1440, 1180, 1000, 700, 360] {
-            page.set_width(width);
-            let found = page.eval("document.documentElement.scrollWidth");
-            assert!(
-                found.as_u64().is_some_and(|found| found <= width.into()),
-                "{name}: {found} in {width}"
-            );
-        }
+        lab::assert_fits(&page, &[1440, 1180, 1000, 700, 360], name);
         page.screenshot(name);
     }
 }

@@ -52,3 +52,17 @@ pub fn copy_of_build(name: &str) -> PathBuf {
     }
     folder
 }
+
+/// Holds the page to every width: it never scrolls sideways. Leaves it at the first.
+#[track_caller]
+pub fn assert_fits(page: &Page, widths: &[u32], what: &str) {
+    for width in widths {
+        page.set_width(*width);
+        let found = page.eval("document.documentElement.scrollWidth");
+        assert!(
+            found.as_u64().is_some_and(|found| found <= (*width).into()),
+            "{what} is {found} pixels wide in a window of {width}"
+        );
+    }
+    page.set_width(widths[0]);
+}

@@ -2,7 +2,7 @@
 
 use deliver_twice_tests::Page;
 
-use crate::lab::open;
+use crate::lab::{self, open};
 
 const QUESTION: &str = "[data-testid=question]";
 const ANSWERED: &str = "[data-testid=answered]";
@@ -195,14 +195,7 @@ fn the_lessons_fit_every_width() {
     for lesson in ["not-every-error", "relay-that-is-late", "mail-is-outside"] {
         let page = open(&format!("?lesson={lesson}"));
         page.click("[data-testid=answer-1]");
-        for width in [1440, 700, 360] {
-            page.set_width(width);
-            let found = page.eval("document.documentElement.scrollWidth");
-            assert!(
-                found.as_u64().is_some_and(|found| found <= width.into()),
-                "{lesson}: {found} in {width}"
-            );
-        }
+        lab::assert_fits(&page, &[1440, 700, 360], lesson);
         page.screenshot(lesson);
     }
 }

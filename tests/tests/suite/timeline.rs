@@ -3,7 +3,7 @@
 use deliver_twice_tests::Page;
 use serde_json::Value;
 
-use crate::lab::{open, wait_row, wait_running};
+use crate::lab::{self, open, wait_row, wait_running};
 
 /// Widths that the page has to fit, in CSS pixels.
 const WIDTHS: [u32; 3] = [1440, 700, 360];
@@ -50,15 +50,7 @@ fn focus(page: &Page, selector: &str) {
 
 #[track_caller]
 fn assert_fits(page: &Page) {
-    for width in WIDTHS {
-        page.set_width(width);
-        let found = page.eval("document.documentElement.scrollWidth");
-        assert!(
-            found.as_u64().is_some_and(|found| found <= width.into()),
-            "the page is {found} pixels wide in a window of {width}"
-        );
-    }
-    page.set_width(WIDTHS[0]);
+    lab::assert_fits(page, &WIDTHS, "the page");
 }
 
 #[test]
