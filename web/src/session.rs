@@ -244,6 +244,11 @@ impl Session {
         self.designs[side as usize]
     }
 
+    /// Whether one of the two designs is so.
+    pub fn any_design(&self, is_so: impl Fn(&Design) -> bool) -> bool {
+        self.designs.iter().any(is_so)
+    }
+
     /// Whether this is what the page opens with, at whatever step.
     pub fn is_opening(&self) -> bool {
         let opening = Session::opening(self.language);

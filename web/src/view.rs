@@ -71,6 +71,16 @@ impl View<'_> {
         self.act.reform(move |_| action.clone())
     }
 
+    /// The same for a button that may have nothing to do, and is disabled then.
+    pub fn on_some<E: 'static>(&self, action: Option<Action>) -> Callback<E> {
+        let act = self.act.clone();
+        Callback::from(move |_| {
+            if let Some(action) = &action {
+                act.emit(action.clone());
+            }
+        })
+    }
+
     /// Whether what gives an answer away is to be kept back: a question waits, or a puzzle is not solved.
     pub fn keeps_back(&self) -> bool {
         let is_puzzle = self.session.puzzle().is_some();

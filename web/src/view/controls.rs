@@ -86,12 +86,7 @@ fn travel(
     class: &'static str,
 ) -> Html {
     let disabled = action.is_none();
-    let act = view.act.clone();
-    let onclick = Callback::from(move |_: MouseEvent| {
-        if let Some(action) = &action {
-            act.emit(action.clone());
-        }
-    });
+    let onclick = view.on_some::<MouseEvent>(action);
     html! {
         <button
             class={class} {disabled} {onclick}

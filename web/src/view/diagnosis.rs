@@ -65,12 +65,7 @@ fn found(view: &View<'_>, symptom: &'static Symptom) -> Html {
 
 fn replay(view: &View<'_>, cell: &Cell, schedule: &deliver_twice_core::schedule::Schedule) -> Html {
     let action = cell.open(schedule.clone());
-    let act = view.act.clone();
-    let onclick = Callback::from(move |_: MouseEvent| {
-        if let Some(action) = &action {
-            act.emit(action.clone());
-        }
-    });
+    let onclick = view.on_some::<MouseEvent>(action);
     let steps = schedule.0.len().to_string();
     let words = view.messages.fill(
         "diagnosis.replay",

@@ -242,12 +242,7 @@ fn show_me(view: &View<'_>) -> Html {
         None => Some(Action::ShowRepair),
     };
     let disabled = action.is_none();
-    let act = view.act.clone();
-    let onclick = Callback::from(move |_: MouseEvent| {
-        if let Some(action) = &action {
-            act.emit(action.clone());
-        }
-    });
+    let onclick = view.on_some::<MouseEvent>(action);
     html! {
         <button class="quiet" {disabled} {onclick} data-testid="exercise-show">
             { view.say("exercise.show") }

@@ -63,11 +63,11 @@ fn scenario(view: &View<'_>) -> Html {
             <summary>{ view.say("scenario") }</summary>
             <div class="scenario" role="group" aria-label={view.say("scenario").to_owned()}>
                 { for offered(view).map(|which| number(view, which)) }
-                if view.session.designs.iter().any(|design| design.outside != Outside::None) {
+                if view.session.any_design(|design| design.outside != Outside::None) {
                     { provider(view) }
                 }
                 // A producer writes the ticket itself.
-                if view.session.designs.iter().any(|design| !design.has_producer()) {
+                if view.session.any_design(|design| !design.has_producer()) {
                     { ticket(view) }
                 }
                 { task(view) }
@@ -99,7 +99,7 @@ fn title(view: &View<'_>) -> String {
         senders,
         ..
     } = view.session.scenario;
-    let any = |has: fn(&Design) -> bool| view.session.designs.iter().any(has);
+    let any = |has: fn(&Design) -> bool| view.session.any_design(has);
     let sends = any(|design| design.outside != Outside::None);
     let key = match (any(Design::has_producer), sends, versions, deliveries) {
         (true, false, 1, _) => "scene.title.producer",
@@ -130,7 +130,7 @@ fn title(view: &View<'_>) -> String {
 /// The numbers of a scenario that concern one of the designs.
 fn offered<'a>(view: &'a View<'_>) -> impl Iterator<Item = &'static Number<Scenario>> + 'a {
     const NUMBERS: &[Number<Scenario>] = &Scenario::NUMBERS;
-    let any = |has: fn(&Design) -> bool| view.session.designs.iter().any(has);
+    let any = |has: fn(&Design) -> bool| view.session.any_design(has);
     NUMBERS.iter().filter(move |number| match number.name {
         "deliveries" => any(|design| !design.has_producer()),
         "relays" => any(Design::has_outbox),
@@ -143,7 +143,7 @@ const DIGITS: [&str; 4] = ["0", "1", "2", "3"];
 
 fn number(view: &View<'_>, number: &'static Number<Scenario>) -> Html {
     let scenario = view.session.scenario;
-    let produces = view.session.designs.iter().any(Design::has_producer);
+    let produces = view.session.any_design(Design::has_producer);
     let label = match number.name {
         "deliveries" => "scenario.deliveries",
         "workers" => "scenario.workers",

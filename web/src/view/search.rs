@@ -80,7 +80,7 @@ fn offered<'a>(view: &'a View<'_>) -> impl Iterator<Item = &'static Number<Bound
 
 /// Whether a fault can befall one of the two designs.
 fn concerns(view: &View<'_>, name: &str) -> bool {
-    let any = |has: fn(&Design) -> bool| view.session.designs.iter().any(has);
+    let any = |has: fn(&Design) -> bool| view.session.any_design(has);
     match name {
         "published-again" => any(|design| !design.has_producer()),
         "nacks" | "returns" => any(Design::has_producer),
@@ -267,7 +267,7 @@ fn passing(view: &View<'_>, text: &str, broken: bool) -> Option<Html> {
 pub fn in_words(view: &View<'_>) -> String {
     let scenario = view.session.scenario;
     let bounds = view.session.bounds;
-    let any = |has: fn(&Design) -> bool| view.session.designs.iter().any(has);
+    let any = |has: fn(&Design) -> bool| view.session.any_design(has);
     let mut parts = vec![];
     let mut name = |key: &str, count: u8| {
         parts.push(view.messages.fill(key, &[("count", &count.to_string())]));

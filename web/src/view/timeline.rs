@@ -118,7 +118,7 @@ fn in_order(view: &View<'_>, side: Side) -> impl Iterator<Item = Column> {
 /// Whether a column has something to tell of either design: what stands in one side's row stands in the
 /// other's too.
 fn is_shown(view: &View<'_>, column: Column) -> bool {
-    let any = |has: fn(&Design) -> bool| view.session.designs.iter().any(has);
+    let any = |has: fn(&Design) -> bool| view.session.any_design(has);
     match column {
         Column::Sql | Column::Queue | Column::Locks => true,
         Column::Share => view.session.shows_shares && !view.keeps_back(),
