@@ -7,6 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::axis::Axis;
 use crate::error::Error;
 
 /// Declares an axis: its choices, the name of each in links and messages, and all of them in order.
@@ -564,27 +565,12 @@ impl fmt::Display for Design {
         if let Some(name) = self.preset_name() {
             return f.write_str(name);
         }
-        write!(
-            f,
-            "{}.{}.{}.{}.{}.{}",
-            self.arbitration.as_str(),
-            self.grouping.as_str(),
-            self.key.as_str(),
-            self.errors.as_str(),
-            self.ack.as_str(),
-            self.begin.as_str()
-        )?;
-        if self.chapter() == Chapter::Consumer {
-            return Ok(());
-        }
-        write!(
-            f,
-            ".{}.{}.{}.{}",
-            self.publication.as_str(),
-            self.marking.as_str(),
-            self.lease.as_str(),
-            self.outside.as_str()
-        )
+        let axes = match self.chapter() {
+            Chapter::Consumer => &Axis::ALL[..CONSUMER_AXES],
+            Chapter::Producer | Chapter::Outside => &Axis::ALL[..],
+        };
+        let choices: Vec<&str> = axes.iter().map(|axis| axis.choice(self)).collect();
+        f.write_str(&choices.join("."))
     }
 }
 

@@ -300,6 +300,14 @@ impl Plan {
         }
     }
 
+    /// The tables that the design needs, as SQL. A design that writes no receipts gets their table all the
+    /// same: an empty one says more than none.
+    pub fn tables(&self) -> impl Iterator<Item = &'static str> {
+        let receipts = self.receipts.unwrap_or(schema::RECEIPTS_UNGUARDED);
+        let outbox = self.design.has_outbox().then_some(schema::OUTBOX_EVENTS);
+        [receipts, schema::BUSINESS].into_iter().chain(outbox)
+    }
+
     /// The place of the first stage of this role.
     pub fn place_of(&self, role: Role) -> Option<usize> {
         self.stages.iter().position(|stage| stage.role == role)

@@ -351,11 +351,7 @@ fn orphan_receipts(system: &System) -> impl Iterator<Item = Violation> + '_ {
 /// Whether some worker has claimed the receipt and is on its way to the effect.
 fn is_owed(system: &System, event: EventIndex, effect: EffectName) -> bool {
     let plan = system.plan();
-    let jobs = system
-        .state()
-        .workers
-        .iter()
-        .filter_map(|worker| worker.job.as_ref());
+    let jobs = system.state().jobs();
     jobs.filter(|job| job.handed().is_some_and(|handed| handed.event == event))
         .any(|job| {
             let Next::Stage(next) = job.next else {

@@ -222,6 +222,16 @@ impl State {
         self.workers.iter().map(|worker| (worker.id, worker))
     }
 
+    /// What the workers have at hand, in the order of their ids.
+    pub fn jobs(&self) -> impl Iterator<Item = &Job> {
+        self.workers.iter().filter_map(|worker| worker.job.as_ref())
+    }
+
+    /// Whether a message for this task went out. Nothing that happens in the database changes it.
+    pub fn went_out(&self, task: Origin) -> bool {
+        self.sent.iter().any(|message| message.task == task)
+    }
+
     /// The place of a worker in [`State::workers`]; `None` if there is no such worker.
     pub fn place_of(&self, id: WorkerId) -> Option<usize> {
         self.workers.iter().position(|worker| worker.id == id)
@@ -236,8 +246,8 @@ impl State {
 
     /// Whether some consumer is handling a delivery of this event.
     pub fn is_being_handled(&self, event: EventIndex) -> bool {
-        let jobs = self.workers.iter().filter_map(|worker| worker.job.as_ref());
-        jobs.filter_map(Job::handed)
+        self.jobs()
+            .filter_map(Job::handed)
             .any(|handed| handed.event == event)
     }
 

@@ -98,7 +98,7 @@ impl System {
                 .map_err(Error::during("opening a connection"))
         };
         let operator = connect(OPERATOR)?;
-        setup::set_up(&operator, design, &scenario)
+        setup::set_up(&operator, &plans[Kind::Consumer as usize], &scenario)
             .map_err(Error::during("setting the tables up"))?;
         let observer = connect(ConnectionId::OBSERVER)?;
         let cast = setup::cast(design, &scenario);

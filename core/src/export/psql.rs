@@ -5,7 +5,6 @@
 
 use crate::plan::Role;
 use crate::run::Moved;
-use crate::schema;
 use crate::system::{Action, Heard};
 
 use super::sql::{comment, in_full, is_cut_off, rows_of};
@@ -112,11 +111,8 @@ impl Script {
 
     /// The tables, what the run found in them, and a session for everybody.
     fn set_up(&mut self, story: &Story<'_>) {
-        let receipts = story.system.plan().receipts;
-        self.push(&in_dialect(receipts.unwrap_or(schema::RECEIPTS_UNGUARDED)));
-        self.push(&in_dialect(schema::BUSINESS));
-        if story.design().has_outbox() {
-            self.push(&in_dialect(schema::OUTBOX_EVENTS));
+        for table in story.system.plan().tables() {
+            self.push(&in_dialect(table));
         }
         for row in rows_of(&story.run.start) {
             self.push(&format!("{};", with_literals(&row)));

@@ -62,11 +62,8 @@ impl Script {
         self.push(".bail off");
         self.push(&format!(".open --new {FILE}"));
         self.push("PRAGMA foreign_keys = ON;");
-        let receipts = story.system.plan().receipts;
-        self.push(receipts.unwrap_or(schema::RECEIPTS_UNGUARDED));
-        self.push(schema::BUSINESS);
-        if story.design().has_outbox() {
-            self.push(schema::OUTBOX_EVENTS);
+        for table in story.system.plan().tables() {
+            self.push(table);
         }
         for row in rows_of(&story.run.start) {
             self.push(&format!("{};", with_literals(&row)));

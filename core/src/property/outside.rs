@@ -76,8 +76,7 @@ fn is_in_vain(system: &System, event: EventIndex) -> bool {
         tasks.any(|row| system.origin(&row.id) == Some(task))
     };
     let is_at_work = |task: Origin| {
-        let mut jobs = state.workers.iter().filter_map(|w| w.job.as_ref());
-        jobs.any(|job| {
+        state.jobs().any(|job| {
             job.handed().is_some_and(|handed| {
                 (handed.delivery, handed.attempt) == (task.delivery, task.attempt)
             })

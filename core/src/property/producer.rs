@@ -68,15 +68,16 @@ fn is_stuck(system: &System, event: EventIndex) -> bool {
 
 /// Whether the producer is still at this event.
 fn is_being_written(system: &System, event: EventIndex) -> bool {
-    let mut jobs = system.state().workers.iter().filter_map(|w| w.job.as_ref());
-    jobs.any(|job| job.subject == Subject::Request(event))
+    system
+        .state()
+        .jobs()
+        .any(|job| job.subject == Subject::Request(event))
 }
 
 /// Whether a relay has claimed the row and is on its way to sending the message.
 fn is_about_to_be_sent(system: &System, event: EventIndex) -> bool {
     let sends = system.plan_of(Kind::Relay).place_of(Role::Publish);
-    let mut jobs = system.state().workers.iter().filter_map(|w| w.job.as_ref());
-    jobs.any(|job| {
+    system.state().jobs().any(|job| {
         job.claimed().is_some_and(|claimed| claimed.event == event)
             && matches!(job.next, Next::Stage(index) if Some(index) <= sends)
     })

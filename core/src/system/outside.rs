@@ -13,7 +13,7 @@ use crate::state::{Message, Origin, Subject};
 impl System {
     pub(super) fn ask_provider(&mut self, worker: WorkerId, index: usize) -> Action {
         let task = self.task_at_hand(worker);
-        let is_known = self.state.sent.iter().any(|message| message.task == task);
+        let is_known = self.state.went_out(task);
         let means = self
             .stage(worker, index)
             .read(&Answer::Rows(is_known.into()));
@@ -31,7 +31,7 @@ impl System {
         let task = self.task_at_hand(worker);
         let key = (self.design().outside == Outside::PendingRowWithKey)
             .then(|| self.task_ids[&task].clone());
-        let is_known = self.state.sent.iter().any(|message| message.task == task);
+        let is_known = self.state.went_out(task);
         let is_repeated = key.is_some() && is_known;
         let went_out = !(is_repeated && self.scenario.provider == Provider::HonoursKeys);
         if went_out {

@@ -78,8 +78,9 @@ impl System {
 
     /// Whether the relay that claimed the row last is still at work on it.
     pub(super) fn is_held(&self, event: EventIndex, row: &OutboxRow) -> bool {
-        let jobs = self.state.workers.iter().filter_map(|w| w.job.as_ref());
-        jobs.filter_map(Job::claimed)
+        self.state
+            .jobs()
+            .filter_map(Job::claimed)
             .any(|claimed| claimed.event == event && i64::from(claimed.token) == row.token)
     }
 

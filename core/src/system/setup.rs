@@ -71,17 +71,13 @@ pub(crate) const TENANT: &str = "tenant-1";
 /// Creates the tables that the design needs, and what the scenario finds in them.
 pub(super) fn set_up(
     operator: &DiskConnection,
-    design: Design,
+    plan: &Plan,
     scenario: &Scenario,
 ) -> rusqlite::Result<()> {
-    // A design that writes no receipts gets the table all the same: an empty one says more than none.
-    let receipts = Plan::compile(design, scenario.effects()).receipts;
-    operator.execute_batch(receipts.unwrap_or(schema::RECEIPTS_UNGUARDED))?;
-    operator.execute_batch(schema::BUSINESS)?;
-    if design.has_outbox() {
-        operator.execute_batch(schema::OUTBOX_EVENTS)?;
+    for table in plan.tables() {
+        operator.execute_batch(table)?;
     }
-    if scenario.ticket == Ticket::Missing || design.has_producer() {
+    if scenario.ticket == Ticket::Missing || plan.design.has_producer() {
         return Ok(());
     }
     let ticket = Event::ticket_version(1).ticket_id;
