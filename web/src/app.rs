@@ -29,8 +29,13 @@ const PLAY_MS: u32 = 700;
 /// The page.
 #[component]
 pub fn App() -> Html {
-    let bad = use_state(|| Rc::new(from_address().1));
-    let hosted = use_reducer(|| embed::read(&asked_for()).0.host(from_address().0));
+    // Reading an address may carry its schedule out, to see how far it fits: once is enough.
+    let opened = use_memo((), |()| {
+        let (session, bad) = from_address();
+        (session, Rc::new(bad))
+    });
+    let bad = use_state(|| Rc::clone(&opened.1));
+    let hosted = use_reducer(|| embed::read(&asked_for()).0.host(opened.0.clone()));
     let embed = Rc::clone(&hosted.embed);
     let session_now = Rc::clone(&hosted.session);
     let messages = use_memo(session_now.language, |language| Messages::of(*language));
