@@ -40,6 +40,16 @@ pub fn wait_row(page: &Page, number: u64) {
     );
 }
 
+/// Waits until this holds of `address`, the query of the page's address. The page writes it after it has painted, so
+/// a test that only reads it may be too early.
+#[track_caller]
+pub fn wait_address(page: &Page, holds: &str) {
+    page.wait_until(
+        "the address to say what the page shows",
+        &format!("(address => {holds})(location.search)"),
+    );
+}
+
 /// A copy of the built page that a test may change, in a folder of that name.
 #[track_caller]
 pub fn copy_of_build(name: &str) -> PathBuf {

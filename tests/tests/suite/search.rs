@@ -2,7 +2,7 @@
 
 use deliver_twice_tests::Page;
 
-use crate::lab::{copy_of_build, open, wait_row};
+use crate::lab::{copy_of_build, open, wait_address, wait_row};
 
 const SEARCH_LEFT: &str = "[data-testid=search-left]";
 const SEARCH_RIGHT: &str = "[data-testid=search-right]";
@@ -39,11 +39,7 @@ fn a_counterexample_is_replayed_by_one_click_and_the_run_before_is_kept() {
     page.click("[data-testid=replay-lost-effect]");
     wait_row(&page, 15);
     page.wait_text("[data-testid=verdict-left]", "Lost effect");
-    assert!(
-        page.eval("location.search")
-            .as_str()
-            .is_some_and(|query| query.contains("xA"))
-    );
+    wait_address(&page, "address.includes('xA')");
     page.click("[data-testid=branch-1]");
     page.wait_until(
         "the opening run to be back",
@@ -123,10 +119,7 @@ fn the_matrix_has_a_table_for_each_chapter_and_replays_also_what_is_allowed() {
     page.wait_text("[data-testid=verdict-left]", "2 messages");
     page.click("[data-testid=note-outbox-crash-on-the-whole-way]");
     page.wait_text("[data-testid=verdict-left]", "Published 2 times");
-    page.wait_until(
-        "the outbox in the address",
-        "location.search.includes('left=outbox&')",
-    );
+    wait_address(&page, "address.includes('left=outbox&')");
     assert_eq!(page.console_errors(), [""; 0]);
 }
 

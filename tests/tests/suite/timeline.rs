@@ -3,7 +3,7 @@
 use deliver_twice_tests::Page;
 use serde_json::Value;
 
-use crate::lab::{self, open, wait_row, wait_running};
+use crate::lab::{self, open, wait_address, wait_row, wait_running};
 
 /// Widths that the page has to fit, in CSS pixels.
 const WIDTHS: [u32; 3] = [1440, 700, 360];
@@ -286,12 +286,9 @@ fn presenting_is_large_says_everything_and_stays_in_the_link() {
         "the page to be itself again",
         "document.querySelector('.lab--presents') === null",
     );
-    assert!(!address(&page).contains("present"));
+    wait_address(&page, "!address.includes('present')");
     page.key("f");
-    page.wait_until(
-        "the address to say that the page is presented",
-        "location.search.includes('&present=1')",
-    );
+    wait_address(&page, "address.includes('&present=1')");
     page.click(&called("present"));
     page.wait_until(
         "the page to be itself again",
@@ -335,19 +332,17 @@ fn counterexamples_are_replayed_one_after_the_other() {
             .nth(1)
             .map(|rest| rest.split('&').next().unwrap_or("").to_owned())
     };
+    let wait_another = |before: &[Option<String>]| {
+        let last = before.last().cloned().flatten().unwrap_or_default();
+        wait_address(&page, &format!("!address.includes('seq={last}&')"));
+        shown()
+    };
     let mut schedules = vec![shown()];
     page.key("v");
     page.wait_text(&called("verdict-left"), "⚠");
-    schedules.push(shown());
+    schedules.push(wait_another(&schedules));
     page.click(&called("next-counterexample"));
-    page.wait_until(
-        "another schedule to be shown",
-        &format!(
-            "!location.search.includes('seq={}&')",
-            schedules[1].clone().unwrap_or_default()
-        ),
-    );
-    schedules.push(shown());
+    schedules.push(wait_another(&schedules));
     schedules.dedup();
     assert_eq!(schedules.len(), 3, "{schedules:?}");
     assert_eq!(page.console_errors(), [""; 0]);
@@ -383,7 +378,7 @@ fn comparing_can_be_left_and_on_a_narrow_screen_means_the_other_side() {
         "one side to be left",
         "document.querySelector('.lab--single') !== null",
     );
-    assert!(address(&page).contains("&compare=off"));
+    wait_address(&page, "address.includes('&compare=off')");
     assert!(is_shown(&page, "td.sql.left") && !is_shown(&page, "td.sql.right"));
     page.click(&called("show-right"));
     page.wait_until(
@@ -408,7 +403,7 @@ fn comparing_can_be_left_and_on_a_narrow_screen_means_the_other_side() {
         "the other side to be shown",
         "document.querySelector('.lab--left') !== null",
     );
-    assert!(!address(&page).contains("compare"));
+    wait_address(&page, "!address.includes('compare')");
     assert_fits(&page);
 }
 
@@ -469,10 +464,7 @@ fn the_theme_can_be_forced_and_stays_in_the_link() {
     page.set_media("screen", ("prefers-color-scheme", "light"));
     assert_eq!(paper(&page), LIGHT);
     page.choose(&called("theme"), "dark");
-    page.wait_until(
-        "the address to keep it",
-        "location.search.includes('&theme=dark')",
-    );
+    wait_address(&page, "address.includes('&theme=dark')");
     assert_eq!(paper(&page), DARK);
     assert_eq!(computed(&page, ":root", "", "color-scheme"), "dark");
     page.reload();
@@ -480,16 +472,10 @@ fn the_theme_can_be_forced_and_stays_in_the_link() {
     assert_eq!(paper(&page), DARK);
     page.set_media("screen", ("prefers-color-scheme", "dark"));
     page.choose(&called("theme"), "light");
-    page.wait_until(
-        "the address to keep it",
-        "location.search.includes('&theme=light')",
-    );
+    wait_address(&page, "address.includes('&theme=light')");
     assert_eq!(paper(&page), LIGHT);
     page.choose(&called("theme"), "auto");
-    page.wait_until(
-        "the address to be short again",
-        "!location.search.includes('theme')",
-    );
+    wait_address(&page, "!address.includes('theme')");
     assert_eq!(paper(&page), DARK);
     page.visit("?theme=sepia");
     wait_running(&page);
@@ -632,13 +618,13 @@ fn a_cell_in_which_nothing_fails_opens_a_run_of_its_own() {
     page.click(&called("cell-on-conflict-do-nothing-lost-commit-reply"));
     wait_row(&page, 0);
     assert_eq!(page.count("tr[data-testid^=row-]"), 1);
-    let address = address(&page);
-    assert!(address.contains("left=on-conflict-do-nothing"), "{address}");
-    assert!(
-        address.contains("&seq=s1:&at=0&deliveries=1&workers=1"),
-        "{address}"
-    );
-    assert!(address.contains("lost-replies=1"), "{address}");
+    for part in [
+        "left=on-conflict-do-nothing",
+        "&seq=s1:&at=0&deliveries=1&workers=1",
+        "lost-replies=1",
+    ] {
+        wait_address(&page, &format!("address.includes('{part}')"));
+    }
     page.wait_text(&called("search-left"), "Holds in");
     let name = page.text(&called("cell-no-guard-crash-between-commits"));
     assert!(
