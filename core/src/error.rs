@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::database::Failure;
 use crate::design::{Nonsense, PRESETS};
 use crate::schedule::Expected;
 
@@ -10,12 +11,12 @@ use crate::schedule::Expected;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// SQLite refused something that no design is meant to fail at, such as reading the tables.
+    /// The database refused something that no design is meant to fail at, such as reading the tables.
     Database {
         /// What was being done.
         during: &'static str,
-        /// SQLite's own error.
-        source: rusqlite::Error,
+        /// The database's own error.
+        source: Failure,
     },
     /// No preset has this name, and it is not a list of six choices either.
     UnknownPreset {
@@ -84,9 +85,12 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// Says what was being done when SQLite refused.
-    pub(crate) fn during(during: &'static str) -> impl FnOnce(rusqlite::Error) -> Error {
-        move |source| Error::Database { during, source }
+    /// Says what was being done when the database refused.
+    pub(crate) fn during<F: Into<Failure>>(during: &'static str) -> impl FnOnce(F) -> Error {
+        move |failure| Error::Database {
+            during,
+            source: failure.into(),
+        }
     }
 }
 
@@ -184,7 +188,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Database { source, .. } => Some(source),
+            Error::Database { source, .. } => Some(source.as_ref()),
             _ => None,
         }
     }

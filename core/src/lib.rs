@@ -9,6 +9,7 @@ pub mod broker;
 pub mod cause;
 pub mod contract;
 mod course;
+pub mod database;
 pub mod design;
 pub mod diagnosis;
 pub mod disk;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::broker::{DeliveryId, EventIndex, Place, WorkerId};
+use crate::database::Database;
 use crate::design::Outside;
 use crate::event::EffectName;
 use crate::plan::Role;
@@ -256,7 +257,7 @@ impl Violation {
 
 /// Every violation in the state that the machine is in, in the order of [`Verdict`], and behind them what
 /// is allowed and worth a note.
-pub fn violations(system: &System) -> Vec<Violation> {
+pub fn violations<D: Database>(system: &System<D>) -> Vec<Violation> {
     let mut found = vec![];
     found.extend(duplicate_effects(system));
     found.extend(lost_effects(system));
@@ -291,7 +292,7 @@ pub fn violations(system: &System) -> Vec<Violation> {
     found
 }
 
-fn duplicate_effects(system: &System) -> impl Iterator<Item = Violation> + '_ {
+fn duplicate_effects<D: Database>(system: &System<D>) -> impl Iterator<Item = Violation> {
     system.obligations().filter_map(|(event, effect)| {
         let tasks = system.tasks_of(event, effect);
         (tasks > 1).then_some(Violation::DuplicateEffect {
@@ -302,7 +303,7 @@ fn duplicate_effects(system: &System) -> impl Iterator<Item = Violation> + '_ {
     })
 }
 
-fn lost_effects(system: &System) -> impl Iterator<Item = Violation> + '_ {
+fn lost_effects<D: Database>(system: &System<D>) -> impl Iterator<Item = Violation> {
     let given_up_on = |event| {
         let state = system.state();
         let mut copies = state
@@ -319,7 +320,7 @@ fn lost_effects(system: &System) -> impl Iterator<Item = Violation> + '_ {
         .map(|(event, effect)| Violation::LostEffect { event, effect })
 }
 
-fn stuck(system: &System) -> Option<Violation> {
+fn stuck<D: Database>(system: &System<D>) -> Option<Violation> {
     let state = system.state();
     if state.is_settled() || system.gets_on() {
         return None;
@@ -333,7 +334,7 @@ fn stuck(system: &System) -> Option<Violation> {
     })
 }
 
-fn orphan_receipts(system: &System) -> impl Iterator<Item = Violation> + '_ {
+fn orphan_receipts<D: Database>(system: &System<D>) -> impl Iterator<Item = Violation> {
     system
         .obligations()
         .filter(|(event, effect)| {
@@ -349,7 +350,7 @@ fn orphan_receipts(system: &System) -> impl Iterator<Item = Violation> + '_ {
 }
 
 /// Whether some worker has claimed the receipt and is on its way to the effect.
-fn is_owed(system: &System, event: EventIndex, effect: EffectName) -> bool {
+fn is_owed<D: Database>(system: &System<D>, event: EventIndex, effect: EffectName) -> bool {
     let plan = system.plan();
     let jobs = system.state().jobs();
     jobs.filter(|job| job.handed().is_some_and(|handed| handed.event == event))

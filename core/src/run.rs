@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::broker::WorkerId;
+use crate::database::Database;
 use crate::design::Design;
 use crate::disk::ConnectionId;
 use crate::error::{Error, Result};
@@ -102,7 +103,7 @@ impl Run {
     }
 
     /// A run of no steps yet.
-    pub fn started(system: &System) -> Run {
+    pub fn started<D: Database>(system: &System<D>) -> Run {
         Run {
             start: Rc::new(system.state().clone()),
             enabled: system.enabled(),
@@ -116,7 +117,7 @@ impl Run {
     ///
     /// # Errors
     /// Those of [`System::apply`].
-    pub fn take(&mut self, system: &mut System, step: Step) -> Result<()> {
+    pub fn take<D: Database>(&mut self, system: &mut System<D>, step: Step) -> Result<()> {
         let moved = if system.is_enabled(step) {
             Moved::Changed(system.apply(step)?)
         } else {
@@ -188,7 +189,7 @@ impl Run {
     }
 }
 
-fn pause(system: &System, step: Step) -> Pause {
+fn pause<D: Database>(system: &System<D>, step: Step) -> Pause {
     let Some(worker) = step.worker() else {
         return Pause::NotNow;
     };

@@ -1,4 +1,4 @@
-//! The machine: a broker, workers with a connection each to one disk, and an operator.
+//! The machine: a broker, workers with a connection each to one database, and an operator.
 //!
 //! Every driver uses the same two functions. [`System::enabled`] says which steps may happen next, in a
 //! fixed total order; [`System::apply`] takes one, with real SQL on real connections, and says what it
@@ -11,16 +11,17 @@ use std::rc::Rc;
 use rusqlite::types::Value;
 
 use crate::broker::{EventIndex, Kind, Place, WorkerId};
+use crate::database::{self, Database, Setting, SharedDisk};
 use crate::design::Design;
-use crate::disk::{ConnectionId, Disk, DiskConnection, LockLevel, Snapshot};
+use crate::disk::{ConnectionId, Disk, LockLevel, Snapshot};
 use crate::error::{Error, Result};
 use crate::event::{EffectName, Event};
 use crate::plan::{Bind, Plan, Role, Stage};
 use crate::relay::Confirm;
 use crate::scenario::{Bounds, CrashAt, Scenario};
 use crate::schedule::Step;
-use crate::schema::{self, OutboxRow, Tables};
-use crate::sql::{self, Purpose, RefusalKind};
+use crate::schema::{self, OutboxRow};
+use crate::sql::{Answer, Purpose, RefusalKind};
 use crate::state::{Exit, Job, Next, Origin, State, Subject, Worker};
 
 mod change;
@@ -55,25 +56,18 @@ enum Reply {
     Lost,
 }
 
-/// The machine.
+/// The machine, on SQLite unless it is told otherwise.
 #[derive(Debug)]
-pub struct System {
+pub struct System<D: Database = SharedDisk> {
     /// The plans, by the kind of worker that walks them.
     plans: [Plan; 4],
     scenario: Scenario,
     events: Vec<Event>,
     origins: BTreeMap<String, Origin>,
     task_ids: BTreeMap<Origin, String>,
-    // Connections before the disk: fields are dropped in this order.
-    observer: DiskConnection,
-    operator: DiskConnection,
-    workers: Vec<DiskConnection>,
-    disk: Disk,
-    start: (Snapshot, Rc<State>),
-    /// The disk for each content of the tables that a checkpoint was taken of.
-    images: BTreeMap<Rc<Tables>, Snapshot>,
+    database: D,
+    start: Rc<State>,
     state: State,
-    writes_seen: u64,
 }
 
 impl System {
@@ -83,6 +77,58 @@ impl System {
     /// [`Error::NonsenseDesign`] and [`Error::OutOfRange`] for what cannot be; [`Error::Database`] if
     /// SQLite refuses to set the tables up.
     pub fn new(design: Design, scenario: Scenario, bounds: Bounds) -> Result<Self> {
+        System::on(SharedDisk::new, design, scenario, bounds)
+    }
+
+    /// Back to the start, on the same connections.
+    ///
+    /// # Errors
+    /// [`Error::Database`] if SQLite refuses to roll back what is open.
+    pub fn restart(&mut self) -> Result<()> {
+        let start = (self.database.start().clone(), Rc::clone(&self.start));
+        self.return_to(&start)
+    }
+
+    /// The disk, for its lock table and its image.
+    pub fn disk(&self) -> &Disk {
+        self.database.disk()
+    }
+
+    /// The present state and disk, to come back to. `None` while a transaction is open, because that is
+    /// in a connection and cannot be kept.
+    pub(crate) fn checkpoint(&mut self) -> Option<(Snapshot, Rc<State>)> {
+        let mut workers = self.state.workers.iter();
+        if workers.any(|worker| worker.in_transaction) {
+            return None;
+        }
+        let image = self.database.snapshot(&self.state.committed);
+        Some((image, Rc::new(self.state.clone())))
+    }
+
+    /// Comes back to a checkpoint, on the same connections.
+    ///
+    /// # Errors
+    /// [`Error::Database`] if SQLite refuses to roll back what is open.
+    pub(crate) fn return_to(&mut self, (image, state): &(Snapshot, Rc<State>)) -> Result<()> {
+        let returned = self.database.return_to(image);
+        returned.map_err(Error::during("rolling back"))?;
+        self.state.clone_from(state);
+        Ok(())
+    }
+}
+
+impl<D: Database> System<D> {
+    /// A machine on the database that `open` makes of what has to be in it.
+    ///
+    /// # Errors
+    /// [`Error::NonsenseDesign`] and [`Error::OutOfRange`] for what cannot be; [`Error::Database`] with
+    /// what `open` says.
+    pub fn on(
+        open: impl FnOnce(&Setting) -> database::Result<D>,
+        design: Design,
+        scenario: Scenario,
+        bounds: Bounds,
+    ) -> Result<Self> {
         let scenario = scenario.checked()?;
         if let Some(nonsense) = design.nonsense() {
             return Err(Error::NonsenseDesign {
@@ -92,26 +138,15 @@ impl System {
         }
         let kinds = [Kind::Consumer, Kind::Producer, Kind::Relay, Kind::Sender];
         let plans = kinds.map(|kind| Plan::of(kind, design, scenario.effects()));
-        let disk = Disk::new();
-        let connect = |id| {
-            disk.connect(id)
-                .map_err(Error::during("opening a connection"))
-        };
-        let operator = connect(OPERATOR)?;
-        setup::set_up(&operator, &plans[Kind::Consumer as usize], &scenario)
-            .map_err(Error::during("setting the tables up"))?;
-        let observer = connect(ConnectionId::OBSERVER)?;
-        let cast = setup::cast(design, &scenario);
-        let workers = cast
-            .iter()
-            .map(|worker| setup::acquainted(connect(connection_of(*worker))?))
-            .collect::<Result<Vec<_>>>()?;
-        let committed =
-            setup::read_tables(&observer, design).map_err(Error::during("reading the tables"))?;
+        let setting = setup::setting(&plans[Kind::Consumer as usize], &scenario);
+        let database = open(&setting).map_err(Error::during("setting the tables up"))?;
+        let committed = database.committed();
+        let committed = committed.map_err(Error::during("reading the tables"))?;
+        let workers = setup::cast(design, &scenario).into_iter();
         let state = State {
             broker: setup::published(design, &scenario),
-            workers: cast.into_iter().map(Worker::idle).collect(),
-            committed: Rc::new(committed),
+            workers: workers.map(Worker::idle).collect(),
+            committed: Rc::new(committed.unwrap_or_default()),
             left: bounds,
             swallowed: Default::default(),
             acked_too_early: Default::default(),
@@ -124,33 +159,18 @@ impl System {
             clock: 0,
             sent: vec![],
         };
-        disk.take_recording();
         let task_ids = setup::task_ids(&scenario);
         let origins = task_ids.iter().map(|(origin, id)| (id.clone(), *origin));
         Ok(System {
             origins: origins.collect(),
             task_ids,
             events: setup::events(design, &scenario),
-            writes_seen: disk.writes(),
-            start: (disk.snapshot(), Rc::new(state.clone())),
-            images: BTreeMap::new(),
+            start: Rc::new(state.clone()),
             plans,
             scenario,
-            observer,
-            operator,
-            workers,
-            disk,
+            database,
             state,
         })
-    }
-
-    /// Back to the start, on the same connections.
-    ///
-    /// # Errors
-    /// [`Error::Database`] if SQLite refuses to roll back what is open.
-    pub fn restart(&mut self) -> Result<()> {
-        let start = self.start.clone();
-        self.return_to(&start)
     }
 
     /// The state it is in.
@@ -183,9 +203,9 @@ impl System {
         &self.scenario
     }
 
-    /// The disk, for its lock table and its image.
-    pub fn disk(&self) -> &Disk {
-        &self.disk
+    /// The database that it runs on.
+    pub fn database(&self) -> &D {
+        &self.database
     }
 
     /// An event.
@@ -233,12 +253,12 @@ impl System {
     }
 
     /// The events of the scenario, in order.
-    pub fn events(&self) -> impl Iterator<Item = EventIndex> + use<> {
+    pub fn events(&self) -> impl Iterator<Item = EventIndex> + use<D> {
         (0..self.scenario.versions).map(EventIndex)
     }
 
     /// Every pair of an event and one of its effects, in order.
-    pub fn obligations(&self) -> impl Iterator<Item = (EventIndex, EffectName)> + use<> {
+    pub fn obligations(&self) -> impl Iterator<Item = (EventIndex, EffectName)> + use<D> {
         let effects = self.scenario.effects();
         (0..self.scenario.versions).flat_map(move |event| {
             effects
@@ -252,7 +272,7 @@ impl System {
         let job = self.state.worker(worker).job.as_ref();
         let wanted = job.and_then(|job| job.waits_for);
         wanted.map_or(vec![], |wanted| {
-            self.disk.obstacles(connection_of(worker), wanted)
+            self.database.obstacles(connection_of(worker), wanted)
         })
     }
 
@@ -302,7 +322,7 @@ impl System {
             Step::Work(id) => match job(id) {
                 Some(job) => job
                     .waits_for
-                    .is_none_or(|wanted| self.disk.would_grant(connection_of(id), wanted)),
+                    .is_none_or(|wanted| self.database.would_grant(connection_of(id), wanted)),
                 None => self.has_something_for(id.kind()),
             },
             Step::LeaseExpires => self.expiring(Holder::Gone).is_some(),
@@ -310,7 +330,7 @@ impl System {
             Step::AddTicket => {
                 !self.design().has_producer()
                     && self.state.committed.tickets.is_empty()
-                    && self.disk.would_grant(OPERATOR, LockLevel::Exclusive)
+                    && self.database.would_grant(OPERATOR, LockLevel::Exclusive)
             }
             Step::PublishAgain(event) => {
                 event.0 < self.scenario.versions
@@ -329,7 +349,7 @@ impl System {
                 left.lost_replies > 0
                     && job(id).is_some_and(|job| self.commits(id, job.next))
                     && self
-                        .disk
+                        .database
                         .would_grant(connection_of(id), LockLevel::Exclusive)
             }
             Step::Nack(id) => left.nacks > 0 && self.is_at(id, Role::Publish),
@@ -403,7 +423,7 @@ impl System {
                 self.crash(worker)?
             }
         };
-        let locks = self.disk.take_recording();
+        let locks = self.database.take_recording();
         self.look(step.worker())?;
         Ok(Change {
             step,
@@ -414,17 +434,13 @@ impl System {
 
     /// Reads what the step changed: the committed rows, and what the worker at hand sees and holds.
     fn look(&mut self, worker: Option<WorkerId>) -> Result<()> {
-        let writes = self.disk.writes();
-        if writes != self.writes_seen {
-            self.writes_seen = writes;
-            let tables = setup::read_tables(&self.observer, self.design())
-                .map_err(Error::during("reading the tables"))?;
+        let committed = self.database.committed();
+        if let Some(tables) = committed.map_err(Error::during("reading the tables"))? {
             self.state.committed = Rc::new(tables);
         }
         let Some(id) = worker else { return Ok(()) };
-        let connection = self.connection(id);
-        let lock = self.disk.lock_level(connection_of(id));
-        let in_transaction = !connection.is_autocommit();
+        let lock = self.database.lock_level(connection_of(id));
+        let in_transaction = self.is_in_transaction(id);
         let worker = self.state.worker_mut(id);
         (worker.lock, worker.in_transaction, worker.own) = (lock, in_transaction, None);
         Ok(())
@@ -434,66 +450,23 @@ impl System {
     /// [`Worker::own`] of the present state is there. It costs queries, so only who shows or compares
     /// states asks for it.
     ///
-    /// Only a writer sees anything else than what is committed. Asking a transaction that has not read
-    /// yet would make it take a lock, and so change what it is meant to show.
-    ///
     /// # Errors
     /// [`Error::Database`] if a table cannot be read.
     pub fn look_as_workers(&mut self) -> Result<()> {
-        let design = self.design();
-        for (worker, connection) in self.state.workers.iter_mut().zip(&self.workers) {
-            if worker.lock < LockLevel::Reserved || worker.own.is_some() {
+        for worker in &mut self.state.workers {
+            if worker.own.is_some() {
                 continue;
             }
-            let tables = setup::read_tables(connection, design);
+            let tables = self.database.uncommitted(connection_of(worker.id));
             let tables = tables.map_err(Error::during("reading as the worker"))?;
-            worker.own = Some(Rc::new(tables));
+            worker.own = tables.map(Rc::new);
         }
-        self.disk.take_recording();
+        self.database.take_recording();
         Ok(())
     }
 
-    /// The present state and disk, to come back to. `None` while a transaction is open, because that is
-    /// in a connection and cannot be kept.
-    pub(crate) fn checkpoint(&mut self) -> Option<(Snapshot, Rc<State>)> {
-        if self
-            .state
-            .workers
-            .iter()
-            .any(|worker| worker.in_transaction)
-        {
-            return None;
-        }
-        // Equal rows are kept once, however many states hold them: which of them lies where in the file
-        // no statement of a plan can tell.
-        let rows = Rc::clone(&self.state.committed);
-        let image = self
-            .images
-            .entry(rows)
-            .or_insert_with(|| self.disk.snapshot())
-            .clone();
-        Some((image, Rc::new(self.state.clone())))
-    }
-
-    /// Comes back to a checkpoint, on the same connections.
-    ///
-    /// # Errors
-    /// [`Error::Database`] if SQLite refuses to roll back what is open.
-    pub(crate) fn return_to(&mut self, (image, state): &(Snapshot, Rc<State>)) -> Result<()> {
-        for connection in self.workers.iter().filter(|c| !c.is_autocommit()) {
-            let _ = sql::ask(connection, Purpose::Control, Plan::ROLLBACK, [])
-                .map_err(Error::during("rolling back"))?;
-        }
-        self.disk.restore(image);
-        self.state.clone_from(state);
-        self.disk.take_recording();
-        self.writes_seen = self.disk.writes();
-        Ok(())
-    }
-
-    fn connection(&self, worker: WorkerId) -> &DiskConnection {
-        let place = self.state.place_of(worker);
-        &self.workers[place.expect("a worker of this scenario")]
+    fn is_in_transaction(&self, worker: WorkerId) -> bool {
+        self.database.is_in_transaction(connection_of(worker))
     }
 
     /// Whether there is something to begin with for an idle worker of this kind, as far as is committed.
@@ -588,10 +561,10 @@ impl System {
 
     /// Leaves what cannot be finished, by way of a rollback if a transaction is open.
     fn leave(&mut self, worker: WorkerId, exit: Exit) {
-        if self.connection(worker).is_autocommit() {
-            self.exit(worker, exit);
-        } else {
+        if self.is_in_transaction(worker) {
             self.state.job_mut(worker).next = Next::Rollback(exit);
+        } else {
+            self.exit(worker, exit);
         }
     }
 
@@ -622,6 +595,7 @@ impl System {
     }
 
     fn give_up(&mut self, worker: WorkerId) -> Action {
+        self.database.give_up(connection_of(worker));
         let job = self.state.job_mut(worker);
         job.waits_for = None;
         let Next::Stage(index) = job.next else {
@@ -634,8 +608,8 @@ impl System {
     }
 
     fn crash(&mut self, worker: WorkerId) -> Result<Action> {
-        let in_transaction = !self.connection(worker).is_autocommit();
-        self.connection(worker).crash();
+        let in_transaction = self.is_in_transaction(worker);
+        self.database.crash(connection_of(worker));
         let job = self.state.worker_mut(worker).job.take();
         let job = job.expect("`enabled` offers a crash only to a worker with a job");
         let returned = job.handed().map(|handed| {
@@ -665,9 +639,10 @@ impl System {
                 (Bind::TenantId.parameter(), Value::Text(TENANT.to_owned())),
             ],
         };
-        let values = statement.bound();
-        let _ = sql::ask(&self.operator, Purpose::Write, statement.sql, values)
-            .map_err(Error::during("adding the ticket"))?;
+        let answer = self.database.ask(OPERATOR, Purpose::Write, &statement);
+        if let Answer::Refused(refusal) = answer {
+            return Err(Error::during("adding the ticket")(refusal.message));
+        }
         Ok(Action::TicketAdded(statement))
     }
 

@@ -2,13 +2,14 @@
 
 use super::Violation;
 use crate::broker::{EventIndex, Kind, Place};
+use crate::database::Database;
 use crate::design::Outside;
 use crate::event::EffectName;
 use crate::state::Origin;
 use crate::system::System;
 
 /// Every violation outside the database, in the order of the verdicts.
-pub(super) fn violations(system: &System) -> Vec<Violation> {
+pub(super) fn violations<D: Database>(system: &System<D>) -> Vec<Violation> {
     let twice = system.events().filter_map(|event| {
         let messages = messages(system, event);
         (messages > 1).then_some(Violation::SentTwice { event, messages })
@@ -22,21 +23,21 @@ pub(super) fn violations(system: &System) -> Vec<Violation> {
     twice.chain(never).chain(in_vain).collect()
 }
 
-fn messages(system: &System, event: EventIndex) -> usize {
+fn messages<D: Database>(system: &System<D>, event: EventIndex) -> usize {
     let sent = system.state().sent.iter();
     sent.filter(|message| message.task.event == event).count()
 }
 
-fn has_task(system: &System, event: EventIndex) -> bool {
+fn has_task<D: Database>(system: &System<D>, event: EventIndex) -> bool {
     system.tasks_of(event, EffectName::Notification) > 0
 }
 
-fn is_never_sent(system: &System, event: EventIndex) -> bool {
+fn is_never_sent<D: Database>(system: &System<D>, event: EventIndex) -> bool {
     has_task(system, event) && messages(system, event) == 0 && !is_to_come(system, event)
 }
 
 /// Whether somebody may still send the message.
-fn is_to_come(system: &System, event: EventIndex) -> bool {
+fn is_to_come<D: Database>(system: &System<D>, event: EventIndex) -> bool {
     match system.design().outside {
         Outside::None | Outside::InTransaction | Outside::AfterCommit => is_open(system, event),
         Outside::PendingRow | Outside::PendingRowWithKey | Outside::Reconciled => {
@@ -57,7 +58,7 @@ fn is_to_come(system: &System, event: EventIndex) -> bool {
 }
 
 /// Whether a consumer has a delivery of the event, or may be handed one again.
-fn is_open(system: &System, event: EventIndex) -> bool {
+fn is_open<D: Database>(system: &System<D>, event: EventIndex) -> bool {
     let mut copies = system.state().broker.deliveries();
     copies.any(|(_, copy)| {
         copy.event == event && matches!(copy.place, Place::Queued | Place::Unacked(_))
@@ -65,7 +66,7 @@ fn is_open(system: &System, event: EventIndex) -> bool {
 }
 
 /// Whether a message went out for a row that is not there, and whose attempt is over.
-fn is_in_vain(system: &System, event: EventIndex) -> bool {
+fn is_in_vain<D: Database>(system: &System<D>, event: EventIndex) -> bool {
     let state = system.state();
     let mut sent = state
         .sent

@@ -140,7 +140,7 @@ pub struct Statement {
 
 impl Statement {
     /// The values, to be bound in order.
-    pub(super) fn bound(&self) -> impl Params {
+    pub(crate) fn bound(&self) -> impl Params {
         params_from_iter(self.values.iter().map(|(_, value)| value))
     }
 }

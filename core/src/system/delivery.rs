@@ -2,10 +2,11 @@
 
 use super::{Action, System};
 use crate::broker::{DeliveryId, WorkerId};
+use crate::database::Database;
 use crate::sql::Answer;
 use crate::state::{Handed, Job, Next, Subject};
 
-impl System {
+impl<D: Database> System<D> {
     pub(super) fn deliver(&mut self, worker: WorkerId) -> Action {
         let delivery = self.state.broker.deliver(worker);
         let handed = self.state.broker.delivery(delivery);

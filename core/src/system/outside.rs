@@ -3,6 +3,7 @@
 use super::stage::{connection_lost, origin_of};
 use super::{Action, Reply, System};
 use crate::broker::WorkerId;
+use crate::database::Database;
 use crate::design::Outside;
 use crate::event::EffectName;
 use crate::scenario::Provider;
@@ -10,7 +11,7 @@ use crate::schema::Task;
 use crate::sql::{Answer, RefusalKind};
 use crate::state::{Message, Origin, Subject};
 
-impl System {
+impl<D: Database> System<D> {
     pub(super) fn ask_provider(&mut self, worker: WorkerId, index: usize) -> Action {
         let task = self.task_at_hand(worker);
         let is_known = self.state.went_out(task);

@@ -2,13 +2,14 @@
 
 use super::{Action, System};
 use crate::broker::{EventIndex, WorkerId};
+use crate::database::Database;
 use crate::plan::Role;
 use crate::relay::Confirm;
 use crate::schema::OutboxRow;
 use crate::sql::Answer;
 use crate::state::{Claimed, Job, Subject};
 
-impl System {
+impl<D: Database> System<D> {
     /// Sends the event at hand to the broker, who makes this of it.
     pub(super) fn publish(&mut self, worker: WorkerId, confirm: Confirm) -> Action {
         let index = self.place_in_plan(worker);

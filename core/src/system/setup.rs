@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use rusqlite::types::Value;
 use uuid::Uuid;
 
 use crate::broker::{Broker, DeliveryId, EventIndex, WorkerId};
+use crate::database::Setting;
 use crate::design::Design;
-use crate::disk::DiskConnection;
-use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::plan::Plan;
+use crate::plan::{Bind, Plan};
 use crate::scenario::{Scenario, TaskRow, Ticket};
-use crate::schema::{self, Tables};
+use crate::schema;
 use crate::state::Origin;
+
+use super::{Statement, connection_of};
 
 /// The workers that a design and a scenario bring, in the order of their ids.
 pub(super) fn cast(design: Design, scenario: &Scenario) -> Vec<WorkerId> {
@@ -45,48 +47,46 @@ pub(super) fn events(design: Design, scenario: &Scenario) -> Vec<Event> {
     events
 }
 
-/// Reads the tables that a design has.
-pub(super) fn read_tables(connection: &DiskConnection, design: Design) -> rusqlite::Result<Tables> {
-    if design.has_outbox() {
-        Tables::read_with_outbox(connection)
-    } else {
-        Tables::read(connection)
-    }
-}
-
-/// A worker's connection, once it has read the schema.
-///
-/// SQLite reads it before the first statement that names a table, under a SHARED lock of its own. In a
-/// recording that lock would tell a new connection from a used one, which no design is about.
-pub(super) fn acquainted(connection: DiskConnection) -> Result<DiskConnection> {
-    connection
-        .prepare("SELECT 1 FROM effect_receipts")
-        .map_err(Error::during("reading the schema"))?;
-    Ok(connection)
-}
-
 /// The tenant that the laboratory's ticket belongs to.
 pub(crate) const TENANT: &str = "tenant-1";
 
-/// Creates the tables that the design needs, and what the scenario finds in them.
-pub(super) fn set_up(
-    operator: &DiskConnection,
-    plan: &Plan,
-    scenario: &Scenario,
-) -> rusqlite::Result<()> {
-    for table in plan.tables() {
-        operator.execute_batch(table)?;
+/// What the database of a design starts with: the tables that it needs, and what the scenario finds in them.
+pub(super) fn setting(plan: &Plan, scenario: &Scenario) -> Setting {
+    let workers = cast(plan.design, scenario).into_iter();
+    Setting {
+        tables: plan.tables().collect(),
+        rows: rows(plan.design, scenario),
+        workers: workers.map(connection_of).collect(),
+        has_outbox: plan.design.has_outbox(),
     }
-    if scenario.ticket == Ticket::Missing || plan.design.has_producer() {
-        return Ok(());
+}
+
+fn rows(design: Design, scenario: &Scenario) -> Vec<Statement> {
+    if scenario.ticket == Ticket::Missing || design.has_producer() {
+        return vec![];
     }
+    let text = |text: &str| Value::Text(text.to_owned());
     let ticket = Event::ticket_version(1).ticket_id;
-    operator.execute(schema::INSERT_TICKET, [ticket.as_str(), TENANT])?;
+    let mut rows = vec![Statement {
+        sql: schema::INSERT_TICKET,
+        values: vec![
+            (Bind::TicketId.parameter(), text(&ticket)),
+            (Bind::TenantId.parameter(), text(TENANT)),
+        ],
+    }];
     if scenario.task == TaskRow::SecondEscalation {
-        let first = ["task-0", ticket.as_str(), TENANT, "escalation", "escalated"];
-        operator.execute(schema::INSERT_TASK, first)?;
+        rows.push(Statement {
+            sql: schema::INSERT_TASK,
+            values: vec![
+                (Bind::TaskId.parameter(), text("task-0")),
+                (Bind::TicketId.parameter(), text(&ticket)),
+                (Bind::TenantId.parameter(), text(TENANT)),
+                (Bind::EffectName.parameter(), text("escalation")),
+                (Bind::Status.parameter(), text("escalated")),
+            ],
+        });
     }
-    Ok(())
+    rows
 }
 
 /// The broker with what was published at the start: every event once, then every event again. Where a

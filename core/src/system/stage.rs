@@ -5,6 +5,7 @@ use rusqlite::types::Value;
 use super::publication::LEASE;
 use super::{Action, Heard, Ran, Reply, Statement, System, connection_of};
 use crate::broker::{Kind, WorkerId};
+use crate::database::Database;
 use crate::disk::{ConnectionId, LockLevel};
 use crate::error::Result;
 use crate::event::EffectName;
@@ -12,7 +13,7 @@ use crate::plan::{Bind, Meaning, Plan, Role, Stage};
 use crate::sql::{self, Answer, Purpose, RefusalKind};
 use crate::state::{Claimed, Exit, Handed, Job, Origin, Subject, Swallowed};
 
-impl System {
+impl<D: Database> System<D> {
     /// Runs the statement of a stage: the one place where a worker's SQL meets SQLite.
     pub(super) fn run_stage(
         &mut self,
@@ -39,9 +40,7 @@ impl System {
     }
 
     pub(super) fn ask(&self, worker: WorkerId, purpose: Purpose, statement: &Statement) -> Answer {
-        let connection = self.connection(worker);
-        let values = statement.bound();
-        sql::answer(sql::ask(connection, purpose, statement.sql, values))
+        self.database.ask(connection_of(worker), purpose, statement)
     }
 
     /// What the worker makes of an answer, and where that leads it.
@@ -62,7 +61,7 @@ impl System {
         if reply == Reply::Lost {
             let means = self.stage(worker, index).read(&connection_lost());
             self.note_swallowed(worker, index, means, Some(RefusalKind::Io));
-            self.connection(worker).crash();
+            self.database.crash(connection_of(worker));
             self.follow(worker, index, means);
             return Ok(Heard::ReplyLost(means));
         }
@@ -100,11 +99,11 @@ impl System {
     /// The lock that SQLite was just refused for this worker, and who held it.
     pub(super) fn last_refusal(&self, worker: WorkerId) -> (LockLevel, Vec<ConnectionId>) {
         let id = connection_of(worker);
-        let refused = self.disk.last_refusal(id);
+        let refused = self.database.last_refusal(id);
         refused.unwrap_or_else(|| {
             (
                 LockLevel::Exclusive,
-                self.disk.obstacles(id, LockLevel::Exclusive),
+                self.database.obstacles(id, LockLevel::Exclusive),
             )
         })
     }
