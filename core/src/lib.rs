@@ -12,6 +12,7 @@ mod course;
 pub mod database;
 pub mod design;
 pub mod diagnosis;
+pub mod dialect;
 pub mod disk;
 pub mod error;
 pub mod event;

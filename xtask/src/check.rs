@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use crate::engines;
 use crate::failure::Failure;
 use crate::package;
 use crate::page::{self, Profile};
@@ -18,6 +19,8 @@ pub enum Group {
     Native,
     /// The core's tests as wasm, in Node.js.
     Wasm,
+    /// The contract on PostgreSQL and RabbitMQ, where they are reachable.
+    Evidence,
     /// The page's release build, and the tests that open it.
     Browser,
 }
@@ -29,6 +32,7 @@ impl Group {
             "lint" => Some(Group::Lint),
             "native" => Some(Group::Native),
             "wasm" => Some(Group::Wasm),
+            "evidence" => Some(Group::Evidence),
             "browser" => Some(Group::Browser),
             _ => None,
         }
@@ -51,9 +55,11 @@ enum Work {
     BuildPage,
     /// Packs the build for npm.
     Pack,
+    /// Tests against the servers that are there.
+    Evidence,
 }
 
-const PHASES: [Phase; 8] = [
+const PHASES: [Phase; 9] = [
     Phase {
         name: "format",
         group: Group::Lint,
@@ -93,6 +99,12 @@ const PHASES: [Phase; 8] = [
             Tool::NODE,
             Tool::WASM_BINDGEN,
         ],
+    },
+    Phase {
+        name: "evidence tests",
+        group: Group::Evidence,
+        work: Work::Evidence,
+        tools: &[],
     },
     Phase {
         name: "page, release build",
@@ -150,6 +162,9 @@ pub fn run(only: Option<Group>) -> Result<(), Failure> {
         "the last phase failed"
     };
     print!("\n{}", summary(&durations, verdict));
+    if phases(only).any(|phase| phase.group == Group::Evidence) {
+        print!("{}", engines::report());
+    }
     outcome
 }
 
@@ -164,7 +179,7 @@ impl Phase {
         match self.work {
             Work::BuildPage => page::tools(Profile::Release),
             Work::Pack => package::tools(),
-            Work::Cargo(_) => self.tools.iter().copied().collect(),
+            Work::Evidence | Work::Cargo(_) => self.tools.iter().copied().collect(),
         }
     }
 
@@ -172,6 +187,7 @@ impl Phase {
         match self.work {
             Work::BuildPage => page::build_with(toolbox),
             Work::Pack => package::pack_with(toolbox),
+            Work::Evidence => engines::test_with(toolbox),
             Work::Cargo(line) => {
                 let arguments: Vec<&str> = line.split_whitespace().collect();
                 toolbox.run("cargo", &arguments)
@@ -184,6 +200,7 @@ impl Phase {
         match self.work {
             Work::BuildPage => "cargo xtask build".to_owned(),
             Work::Pack => "npm pack".to_owned(),
+            Work::Evidence => "cargo test -p deliver-twice-evidence".to_owned(),
             Work::Cargo(line) => format!("cargo {line}"),
         }
     }
@@ -218,7 +235,13 @@ mod tests {
 
     #[test]
     fn all_phases_together_need_the_tools_of_every_group() {
-        let groups = [Group::Lint, Group::Native, Group::Wasm, Group::Browser];
+        let groups = [
+            Group::Lint,
+            Group::Native,
+            Group::Wasm,
+            Group::Evidence,
+            Group::Browser,
+        ];
         let of_groups: BTreeSet<Tool> = groups.into_iter().flat_map(|g| tools(Some(g))).collect();
         assert_eq!(tools(None), of_groups);
     }

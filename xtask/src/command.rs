@@ -11,7 +11,7 @@ cargo xtask <command>
   serve [--port N] [--release]   build the page and serve it on 127.0.0.1 (port 8080)
   build                          release build of the page, into dist/
   package                        release build of the page, packed for npm, into pkg/
-  test [--only GROUP]            every check; GROUP is lint, native, wasm or browser
+  test [--only GROUP]            every check; GROUP is lint, native, wasm, evidence or browser
   size                           size of the release build in dist/, part by part
   offline                        lists a build's files for its service worker; Trunk calls it
   setup                          only find or install what the other commands need
@@ -108,7 +108,7 @@ fn parse_test<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Command, 
             match word.and_then(Group::from_name) {
                 Some(group) => Ok(Command::Test { only: Some(group) }),
                 None => Err(usage(format!(
-                    "--only wants lint, native, wasm or browser, found {}",
+                    "--only wants lint, native, wasm, evidence or browser, found {}",
                     quoted(word)
                 ))),
             }
@@ -191,7 +191,7 @@ mod tests {
             ),
             (
                 "test --only web",
-                "--only wants lint, native, wasm or browser, found `web`",
+                "--only wants lint, native, wasm, evidence or browser, found `web`",
             ),
         ] {
             let message = read(line).expect_err(line);

@@ -6,6 +6,7 @@
 
 mod check;
 mod command;
+mod engines;
 mod failure;
 mod offline;
 mod package;

@@ -3,6 +3,7 @@
 //! It says what PostgreSQL makes of the same statements in the same order. It need not be what SQLite
 //! made of them: PostgreSQL locks rows and not the file.
 
+use crate::dialect::in_postgres;
 use crate::plan::Role;
 use crate::run::Moved;
 use crate::system::{Action, Heard};
@@ -112,7 +113,7 @@ impl Script {
     /// The tables, what the run found in them, and a session for everybody.
     fn set_up(&mut self, story: &Story<'_>) {
         for table in story.system.plan().tables() {
-            self.push(&in_dialect(table));
+            self.push(&in_postgres(table));
         }
         for row in rows_of(&story.run.start) {
             self.push(&format!("{};", with_literals(&row)));
@@ -186,23 +187,14 @@ fn has_waited(story: &Story<'_>, line: &Line<'_>) -> bool {
     waits && is_asked_again
 }
 
-/// SQLite's words as PostgreSQL says them.
+/// A statement as a session of the script is asked it: whatever it returns, in one column of text.
 fn in_dialect(sql: &str) -> String {
-    let mut text = sql
-        .replace(") STRICT;", ");")
-        .replace("BEGIN IMMEDIATE", "BEGIN")
-        .replace(
-            "position    INTEGER PRIMARY KEY",
-            "position    INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
-        )
-        .replace("lease_until INTEGER", "lease_until BIGINT");
-    if let Some(rest) = text.strip_prefix("INSERT OR IGNORE") {
-        text = format!("INSERT{rest} ON CONFLICT DO NOTHING");
-    }
+    let text = in_postgres(sql);
     if text.contains(" RETURNING ") {
-        text = format!("WITH returned AS ({text}) SELECT returned::TEXT FROM returned");
+        format!("WITH returned AS ({text}) SELECT returned::TEXT FROM returned")
+    } else {
+        text
     }
-    text
 }
 
 /// A text between quotation marks that no text of a statement has in it.

@@ -1,0 +1,10 @@
+//! The same contract on real servers: PostgreSQL with a connection for each worker, RabbitMQ with its own
+//! redelivery.
+//!
+//! SQLite has one writer at a time, so what it shows is no evidence of what another engine does with two.
+//! Here the plans, tables and statements of the core are put to a PostgreSQL server, and events come over
+//! a RabbitMQ broker. Nothing of this is linked into the page.
+
+pub mod record;
+pub mod scratch;
+pub mod servers;

@@ -1,0 +1,6 @@
+//! What PostgreSQL and RabbitMQ do, asked of real servers.
+//!
+//! A test whose server is not there says so and passes, unless the environment asks for the server
+//! (`deliver_twice_evidence::servers`).
+
+mod servers;
