@@ -531,8 +531,8 @@ impl Stage {
     }
 }
 
-/// The SELECT that looks for a receipt.
-pub(crate) fn check_statement(key: Key) -> (&'static str, &'static [Bind]) {
+/// The SELECT that looks for a receipt, and the values that it binds.
+pub fn check_statement(key: Key) -> (&'static str, &'static [Bind]) {
     match key {
         Key::EventEffect => (
             "SELECT 1 FROM effect_receipts WHERE event_id = :event_id AND effect_name = :effect_name",

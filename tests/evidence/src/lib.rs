@@ -5,6 +5,11 @@
 //! Here the plans, tables and statements of the core are put to a PostgreSQL server, and events come over
 //! a RabbitMQ broker. Nothing of this is linked into the page.
 
+pub mod apply_once;
+pub mod locks;
 pub mod record;
 pub mod scratch;
 pub mod servers;
+pub mod tables;
+
+pub use apply_once::{ApplyError, apply_once};

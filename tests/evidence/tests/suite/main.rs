@@ -3,4 +3,6 @@
 //! A test whose server is not there says so and passes, unless the environment asks for the server
 //! (`deliver_twice_evidence::servers`).
 
+mod apply_once;
+mod concurrency;
 mod servers;
