@@ -148,7 +148,7 @@ pub async fn apply_once<T>(
     let transaction = Transaction(Some(client));
     let stop = match walk(client, event_id, effect, apply).await {
         Ok(value) => {
-            transaction.is_over();
+            transaction.forget();
             return Ok(Outcome::Applied(value));
         }
         Err(stop) => stop,
@@ -345,8 +345,8 @@ fn values<'a>(binds: &[Bind], event_id: &'a str, effect: &'a str) -> Vec<&'a str
 struct Transaction<'c>(Option<&'c Client>);
 
 impl Transaction<'_> {
-    /// It has committed.
-    fn is_over(mut self) {
+    /// Nothing is left to roll back.
+    fn forget(mut self) {
         self.0 = None;
     }
 
