@@ -42,7 +42,7 @@ class DeliverTwice extends (globalThis.HTMLElement ?? Object) {
     addEventListener("message", this.#hear);
     this.#watch.observe(this, { attributes: true });
     // The page's own theme and language, where the element leaves them to it.
-    this.#watch.observe(document.documentElement, { attributes: true });
+    for (const one of [document.documentElement, document.body]) this.#watch.observe(one, { attributes: true });
     const loading = this.getAttribute("loading");
     if (loading === "click" && !this.#query) return this.#offer();
     this.#sight.observe(this);
