@@ -62,6 +62,12 @@ impl Page {
         Page::start(folder, None, "en-US", "")
     }
 
+    /// Opens the `index.html` of a folder from a server that sends a content security policy with it.
+    #[track_caller]
+    pub fn open_folder_under(folder: &Path, policy: &str) -> Page {
+        Page::start(folder, Some(policy), "en-US", "")
+    }
+
     #[track_caller]
     fn start(folder: &Path, policy: Option<&str>, language: &str, fragment: &str) -> Page {
         let site = Site::serve(folder, policy);
@@ -111,12 +117,19 @@ impl Page {
     /// Goes on inside a frame of the page, once it shows an element.
     #[track_caller]
     pub fn enter_frame(&self, selector: &str, shows: &str) {
-        wait::until(&format!("`{selector}` to show `{shows}`"), || {
+        let selector = Value::from(selector);
+        self.enter_frame_of(&format!("document.querySelector({selector})"), shows);
+    }
+
+    /// Goes on inside the frame that a JavaScript expression is, be it in a shadow, once it shows an element.
+    #[track_caller]
+    pub fn enter_frame_of(&self, expression: &str, shows: &str) {
+        wait::until(&format!("`{expression}` to show `{shows}`"), || {
             let session = &self.session;
             // From outside each time: a document that gives way to another one takes its name along.
             let entered = session
                 .leave_frames()
-                .and_then(|()| session.element(selector))
+                .and_then(|()| session.element_of(expression))
                 .and_then(|frame| session.enter_frame(&frame))
                 .and_then(|()| session.element(shows));
             entered.map(drop).map_err(|refusal| refusal.to_string())

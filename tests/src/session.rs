@@ -86,6 +86,16 @@ impl Session {
         Ok(Element(id.to_owned()))
     }
 
+    /// The element that a JavaScript expression is, be it in a shadow.
+    pub fn element_of(&self, expression: &str) -> Result<Element, Refusal> {
+        let found = self.execute(&format!("return ({expression})"), json!([]))?;
+        let id = found[ELEMENT].as_str().ok_or_else(|| Refusal {
+            code: "no such element".to_owned(),
+            message: format!("`{expression}` is {found}"),
+        })?;
+        Ok(Element(id.to_owned()))
+    }
+
     /// Scrolls to an element and clicks its middle, as a mouse would.
     pub fn click(&self, element: &Element) -> Result<(), Refusal> {
         self.post(&format!("/element/{}/click", element.0), json!({}))

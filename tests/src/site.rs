@@ -140,14 +140,19 @@ impl Desk {
 /// The file that a request's path names, if the path stays inside the folder.
 fn file_of(url: &str, folder: &Path) -> Option<PathBuf> {
     let path = url.split(['?', '#']).next()?;
-    let name = match path.strip_prefix(MOUNT)? {
-        "" => "index.html",
-        name => name,
-    };
+    let name = path.strip_prefix(MOUNT)?;
     let stays_inside = Path::new(name)
         .components()
         .all(|part| matches!(part, Component::Normal(_)));
-    stays_inside.then(|| folder.join(name))
+    let is_folder = name.is_empty() || name.ends_with('/');
+    let file = folder.join(name);
+    stays_inside.then(|| {
+        if is_folder {
+            file.join("index.html")
+        } else {
+            file
+        }
+    })
 }
 
 /// Browsers compile a module while it arrives only if it is called `application/wasm`.
@@ -173,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mount_point_is_the_index() {
+    fn a_folder_is_its_index() {
         assert_eq!(
             found("/course/week-3/"),
             Some(PathBuf::from("dist/index.html"))
@@ -181,6 +186,10 @@ mod tests {
         assert_eq!(
             found("/course/week-3/app.js?v=2"),
             Some(PathBuf::from("dist/app.js"))
+        );
+        assert_eq!(
+            found("/course/week-3/lab/?embed=1"),
+            Some(PathBuf::from("dist/lab/index.html"))
         );
     }
 

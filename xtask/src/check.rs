@@ -131,6 +131,9 @@ const PHASES: [Phase; 9] = [
             Tool::AXE,
             Tool::TYPESCRIPT,
             Tool::RECORDS,
+            Tool::VITEPRESS,
+            Tool::PYTHON,
+            Tool::Books,
         ],
     },
 ];

@@ -8,6 +8,7 @@ mod cargo_tools;
 mod clang;
 mod npm;
 pub mod packages;
+mod python;
 mod rust;
 pub mod system;
 mod wasm_opt;
@@ -37,6 +38,8 @@ pub enum Tool {
     WasmOpt,
     /// What tests read with, from npm.
     Npm(NpmPackages),
+    /// What makes books of Markdown, from PyPI.
+    Books,
 }
 
 impl Tool {
@@ -66,6 +69,10 @@ impl Tool {
     pub const TYPESCRIPT: Tool = Tool::Npm(NpmPackages::TypeScript);
     /// A SCORM runtime, and a validator of xAPI statements.
     pub const RECORDS: Tool = Tool::Npm(NpmPackages::Records);
+    /// VitePress, which makes a site of Markdown, with Vite and esbuild in it.
+    pub const VITEPRESS: Tool = Tool::Npm(NpmPackages::VitePress);
+    /// Python, which Sphinx is written in.
+    pub const PYTHON: Tool = Tool::System(SystemTool::Python);
     /// `wasm-bindgen` and its test runner.
     pub const WASM_BINDGEN: Tool = Tool::Cargo(CargoTool::WasmBindgen);
 }
@@ -89,6 +96,7 @@ pub fn ensure(tools: &BTreeSet<Tool>) -> Result<Toolbox, Failure> {
             Tool::Cargo(tool) => tool.ensure(&pins, &mut toolbox)?,
             Tool::WasmOpt => wasm_opt::ensure(&pins.binaryen, &mut toolbox)?,
             Tool::Npm(packages) => packages.ensure(&mut toolbox)?,
+            Tool::Books => python::ensure(&mut toolbox)?,
         }
     }
     Ok(toolbox)
@@ -98,7 +106,7 @@ impl Tool {
     fn as_system(&self) -> Option<SystemTool> {
         match self {
             Tool::System(tool) => Some(*tool),
-            Tool::Rust(_) | Tool::Cargo(_) | Tool::WasmOpt | Tool::Npm(_) => None,
+            Tool::Rust(_) | Tool::Cargo(_) | Tool::WasmOpt | Tool::Npm(_) | Tool::Books => None,
         }
     }
 }

@@ -6,6 +6,7 @@ mod embed;
 mod exercises;
 mod export;
 mod harness;
+mod hosts;
 mod lab;
 mod lessons;
 mod offline;

@@ -45,3 +45,50 @@ fn the_readmes_have_the_matrix_as_it_is_computed() {
         }
     }
 }
+
+/// A block of code that a paper says is of a file.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Recipe<'a> {
+    file: &'a str,
+    code: &'a str,
+}
+
+/// The recipes of a paper: each block of code that follows a comment `<!-- of: FILE -->`.
+fn recipes(paper: &str) -> Vec<Recipe<'_>> {
+    let pieces = paper.split("<!-- of: ").skip(1);
+    let recipe = |piece| {
+        let (file, rest) = str::split_once(piece, " -->\n```")?;
+        let (_, rest) = rest.split_once('\n')?;
+        let (code, _) = rest.split_once("```\n")?;
+        Some(Recipe { file, code })
+    };
+    let read = |piece| recipe(piece).expect("a comment has its file and then a block of code");
+    pieces.map(read).collect()
+}
+
+#[test]
+fn what_authors_are_told_to_write_is_what_the_hosts_of_the_tests_have_in_them() {
+    let papers = ["docs/EMBED.md", "docs/EMBED.zh-CN.md"].map(|name| {
+        let text = std::fs::read_to_string(paper(name)).expect("the paper is there");
+        (name, text)
+    });
+    for (name, text) in &papers {
+        for Recipe { file, code } in recipes(text) {
+            let host = paper("tests/hosts").join(file);
+            let host = std::fs::read_to_string(&host);
+            let host = host.unwrap_or_else(|error| panic!("{name}: {file}: {error}"));
+            assert!(
+                host.contains(code.trim_end()),
+                "{name}: this is not in tests/hosts/{file}:\n{code}"
+            );
+        }
+    }
+    let [told, told_in_chinese] = papers.each_ref().map(|(_, text)| recipes(text));
+    assert!(told == told_in_chinese, "the papers have other recipes");
+    for host in ["plain", "sandbox", "mdbook", "vitepress", "sphinx"] {
+        assert!(
+            told.iter().any(|one| one.file.starts_with(host)),
+            "docs/EMBED.md has no recipe of tests/hosts/{host}"
+        );
+    }
+}

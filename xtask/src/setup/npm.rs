@@ -1,5 +1,5 @@
-//! Packages from npm that tests read with: Mermaid's parser, axe, which looks for barriers, TypeScript, and what
-//! courses record with.
+//! Packages from npm that tests read with: Mermaid's parser, axe, which looks for barriers, TypeScript, what
+//! courses record with, and what makes sites of Markdown.
 
 use super::announce;
 use crate::failure::Failure;
@@ -16,6 +16,8 @@ pub enum NpmPackages {
     TypeScript,
     /// A SCORM runtime, and a validator of xAPI statements.
     Records,
+    /// VitePress, which makes a site of Markdown, with the Vite and the esbuild that it brings.
+    VitePress,
 }
 
 impl NpmPackages {
@@ -26,6 +28,7 @@ impl NpmPackages {
             NpmPackages::Axe => &["axe-core@4.14.1"],
             NpmPackages::TypeScript => &["typescript@5.9.3"],
             NpmPackages::Records => &["scorm-again@3.4.3", "@learninglocker/xapi-validation@3.0.0"],
+            NpmPackages::VitePress => &["vitepress@1.6.4"],
         }
     }
 
@@ -36,6 +39,7 @@ impl NpmPackages {
             NpmPackages::Axe => "AXE",
             NpmPackages::TypeScript => "TYPESCRIPT",
             NpmPackages::Records => "RECORDS",
+            NpmPackages::VitePress => "VITEPRESS",
         }
     }
 

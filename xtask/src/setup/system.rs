@@ -20,6 +20,8 @@ pub enum SystemTool {
     Sqlite,
     /// A font with Chinese characters. Without it screenshots show boxes.
     CjkFont,
+    /// Python with what makes environments of packages.
+    Python,
 }
 
 /// Names under which Chromium and Chrome are searched.
@@ -71,6 +73,7 @@ impl SystemTool {
             SystemTool::Chromium => "Chromium or Chrome, with chromedriver",
             SystemTool::Sqlite => "sqlite3, SQLite's shell",
             SystemTool::CjkFont => "a font with Chinese characters",
+            SystemTool::Python => "Python 3.11 or newer with venv",
         }
     }
 
@@ -85,6 +88,7 @@ impl SystemTool {
             }
             SystemTool::Sqlite => toolbox.find("sqlite3").is_some(),
             SystemTool::CjkFont => has_cjk_font(toolbox),
+            SystemTool::Python => python(toolbox).is_some(),
         }
     }
 }
@@ -103,6 +107,13 @@ fn find_as(variable: &'static str, programs: &[&str], toolbox: &mut Toolbox) -> 
     let Some(path) = found else { return false };
     toolbox.set(variable, path);
     true
+}
+
+/// The name of a Python that is new enough and can make an environment of its own. Debian's cannot by itself.
+pub fn python(toolbox: &Toolbox) -> Option<&'static str> {
+    let asked = "import ensurepip, sys, venv; assert sys.version_info >= (3, 11)";
+    let can = |name: &&str| toolbox.output(name, &["-c", asked]).is_some();
+    ["python3", "python"].into_iter().find(can)
 }
 
 /// macOS and Windows come with such fonts; a Linux without fontconfig has none it could use.

@@ -1,0 +1,4 @@
+import Theme from "vitepress/theme";
+import "./course.css";
+
+export default Theme;
