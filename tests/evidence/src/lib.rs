@@ -6,7 +6,11 @@
 //! a RabbitMQ broker. Nothing of this is linked into the page.
 
 pub mod apply_once;
+pub mod broker;
+pub mod cable;
 pub mod locks;
+pub mod outbox;
+pub mod publisher;
 pub mod record;
 pub mod scratch;
 pub mod servers;

@@ -5,4 +5,8 @@
 
 mod apply_once;
 mod concurrency;
+mod confirms;
+mod deliveries;
+mod outbox;
+mod relay;
 mod servers;
