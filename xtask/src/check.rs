@@ -104,7 +104,7 @@ const PHASES: [Phase; 9] = [
         name: "evidence tests",
         group: Group::Evidence,
         work: Work::Evidence,
-        tools: &[],
+        tools: &[Tool::PYTHON, Tool::SQLALCHEMY],
     },
     Phase {
         name: "page, release build",
@@ -133,7 +133,7 @@ const PHASES: [Phase; 9] = [
             Tool::RECORDS,
             Tool::VITEPRESS,
             Tool::PYTHON,
-            Tool::Books,
+            Tool::BOOKS,
         ],
     },
 ];

@@ -20,6 +20,7 @@ use crate::pins::Pins;
 use crate::toolbox::Toolbox;
 use cargo_tools::CargoTool;
 use npm::NpmPackages;
+use python::PythonPackages;
 use rust::RustPart;
 use system::SystemTool;
 
@@ -38,8 +39,8 @@ pub enum Tool {
     WasmOpt,
     /// What tests read with, from npm.
     Npm(NpmPackages),
-    /// What makes books of Markdown, from PyPI.
-    Books,
+    /// Packages from PyPI, in an environment of their own.
+    Python(PythonPackages),
 }
 
 impl Tool {
@@ -71,7 +72,11 @@ impl Tool {
     pub const RECORDS: Tool = Tool::Npm(NpmPackages::Records);
     /// VitePress, which makes a site of Markdown, with Vite and esbuild in it.
     pub const VITEPRESS: Tool = Tool::Npm(NpmPackages::VitePress);
-    /// Python, which Sphinx is written in.
+    /// What makes books of Markdown.
+    pub const BOOKS: Tool = Tool::Python(PythonPackages::Books);
+    /// What the consumer in Python is written with.
+    pub const SQLALCHEMY: Tool = Tool::Python(PythonPackages::Consumer);
+    /// Python, which Sphinx and a consumer are written in.
     pub const PYTHON: Tool = Tool::System(SystemTool::Python);
     /// `wasm-bindgen` and its test runner.
     pub const WASM_BINDGEN: Tool = Tool::Cargo(CargoTool::WasmBindgen);
@@ -96,7 +101,7 @@ pub fn ensure(tools: &BTreeSet<Tool>) -> Result<Toolbox, Failure> {
             Tool::Cargo(tool) => tool.ensure(&pins, &mut toolbox)?,
             Tool::WasmOpt => wasm_opt::ensure(&pins.binaryen, &mut toolbox)?,
             Tool::Npm(packages) => packages.ensure(&mut toolbox)?,
-            Tool::Books => python::ensure(&mut toolbox)?,
+            Tool::Python(packages) => packages.ensure(&mut toolbox)?,
         }
     }
     Ok(toolbox)
@@ -106,7 +111,7 @@ impl Tool {
     fn as_system(&self) -> Option<SystemTool> {
         match self {
             Tool::System(tool) => Some(*tool),
-            Tool::Rust(_) | Tool::Cargo(_) | Tool::WasmOpt | Tool::Npm(_) | Tool::Books => None,
+            Tool::Rust(_) | Tool::Cargo(_) | Tool::WasmOpt | Tool::Npm(_) | Tool::Python(_) => None,
         }
     }
 }

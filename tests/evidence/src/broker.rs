@@ -138,3 +138,35 @@ pub async fn notify(
     })
     .await
 }
+
+/// Publishes each event `copies` times, its copies one after another, and waits for every confirm. Returns
+/// how many messages that were.
+///
+/// # Errors
+/// The broker's.
+///
+/// # Panics
+/// If the broker does not take a message.
+pub async fn publish_copies(
+    channel: &Channel,
+    routing_key: &str,
+    events: impl Iterator<Item = (String, String)>,
+    copies: usize,
+) -> lapin::Result<usize> {
+    /// Messages on their way at once.
+    const UNCONFIRMED_MAX: usize = 500;
+    let messages = events.flat_map(|event| std::iter::repeat_n(event, copies));
+    let mut confirmations = futures_util::stream::iter(messages)
+        .map(|(event, ticket)| async move { publish(channel, routing_key, &event, &ticket).await })
+        .buffered(UNCONFIRMED_MAX);
+    let mut count = 0;
+    while let Some(confirmation) = confirmations.next().await {
+        assert_eq!(
+            confirmation?,
+            Confirmation::Ack(None),
+            "a message was not taken"
+        );
+        count += 1;
+    }
+    Ok(count)
+}

@@ -8,7 +8,10 @@
 pub mod apply_once;
 pub mod broker;
 pub mod cable;
+pub mod crew;
+pub mod load;
 pub mod locks;
+pub mod naive;
 pub mod outbox;
 pub mod publisher;
 pub mod record;

@@ -9,4 +9,6 @@ mod confirms;
 mod deliveries;
 mod outbox;
 mod relay;
+mod retention;
+mod scale;
 mod servers;
