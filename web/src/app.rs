@@ -269,6 +269,7 @@ fn Lab(props: &LabProps) -> Html {
                 </div>
                 if embed.has(Part::Detail) { { view::detail::show(&view) } }
                 if embed.has(Part::Search) { { view::search::show(&view) } }
+                if embed.has(Part::Search) { { view::evidence::show(&view) } }
                 if embed.has(Part::Tables) { { view::tables::show(&view) } }
                 if !view.is_at_work() {
                     if embed.has(Part::Rest) { { view::diagnosis::show(&view) } }

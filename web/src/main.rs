@@ -7,6 +7,7 @@ mod api;
 mod app;
 mod comparison;
 mod embed;
+mod evidence;
 mod exercise;
 #[cfg(test)]
 mod golden;

@@ -16,6 +16,7 @@ pub mod controls;
 pub mod designs;
 pub mod detail;
 pub mod diagnosis;
+pub mod evidence;
 pub mod exercise;
 pub mod export;
 pub mod footer;

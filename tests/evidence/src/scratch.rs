@@ -12,7 +12,7 @@ use tokio_postgres::{Client, Config, NoTls};
 use crate::servers::{Engine, say_not_run};
 
 /// A name that no other test and no other run has now.
-fn unique_name() -> String {
+pub fn unique_name() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("deliver_twice_{}_{count}", process::id())

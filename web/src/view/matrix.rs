@@ -11,7 +11,9 @@ use deliver_twice_core::schedule::Schedule;
 use yew::prelude::*;
 
 use super::designs::chapter_key;
+use super::evidence::outcome;
 use super::search::grouped;
+use crate::evidence::Evidence;
 use crate::messages::Messages;
 use crate::session::Action;
 use crate::words;
@@ -116,6 +118,7 @@ pub fn Matrix(page: &MatrixProps) -> Html {
         <details class="matrix" open={page.is_open} data-testid="matrix">
             <summary>{ page.say("matrix") }</summary>
             <p class="faint">{ page.say("matrix.text") }</p>
+            <p class="faint">{ page.messages.fill("evidence.matrix", &recorded()) }</p>
             { for Chapter::ALL.into_iter().map(|chapter| table(page, chapter, cells)) }
         </details>
     }
@@ -181,8 +184,41 @@ fn show_cell(page: &MatrixProps, cell: &Cell) -> Html {
                 { content }
             </button>
             { for cell.allowed.iter().map(|noted| note(page, cell, noted)) }
+            { for elsewhere(page, cell) }
         </td>
     }
+}
+
+fn recorded() -> [(&'static str, &'static str); 2] {
+    let evidence = Evidence::recorded();
+    [("engine", &evidence.engine), ("date", evidence.date)]
+}
+
+/// What became of the cell on another engine.
+fn elsewhere(page: &MatrixProps, cell: &Cell) -> Option<Html> {
+    let runs = Evidence::recorded().of_cell(cell.design, cell.hazard)?;
+    let counts = [runs.broken, runs.all].map(|count| count.to_string());
+    let values = [
+        ("broken", counts[0].as_str()),
+        ("runs", &counts[1]),
+        recorded()[0],
+    ];
+    let is_here = |verdict: &Verdict| cell.counterexamples.iter().any(|(found, _)| found == verdict);
+    let only_there: Vec<Verdict> =
+        runs.violated.iter().copied().filter(|verdict| !is_here(verdict)).collect();
+    let only = (!only_there.is_empty()).then(|| {
+        let outcome = outcome(&page.messages, &only_there);
+        page.messages.fill("evidence.cell.only", &[("outcome", &outcome)])
+    });
+    Some(html! {
+        <small
+            class="matrix__elsewhere" title={page.messages.fill("evidence.cell.words", &values)}
+            data-testid={format!("elsewhere-{}-{}", cell.design, cell.hazard)}
+        >
+            { for only.map(|only| html! { <strong>{ only }{ " " }</strong> }) }
+            { page.messages.fill("evidence.cell", &values) }
+        </small>
+    })
 }
 
 /// What happens in a cell and is allowed: a note, which replays the shortest schedule to it.

@@ -11,4 +11,5 @@ mod outbox;
 mod relay;
 mod retention;
 mod scale;
+mod schedules;
 mod servers;
