@@ -12,6 +12,8 @@ cargo xtask <command>
   build                          release build of the page, into dist/
   package                        release build of the page, packed for npm, into pkg/
   test [--only GROUP]            every check; GROUP is lint, native, wasm, evidence or browser
+  evidence [--keep]              runs lessons and matrix on PostgreSQL again, says what differs from the
+                                 kept records, and with --keep keeps what it found
   size                           size of the release build in dist/, part by part
   offline                        lists a build's files for its service worker; Trunk calls it
   setup                          only find or install what the other commands need
@@ -47,6 +49,11 @@ pub enum Command {
         /// The only group to run; all of them if `None`.
         only: Option<Group>,
     },
+    /// Make the records of PostgreSQL anew.
+    Evidence {
+        /// Whether they take the place of those that are kept.
+        keeps: bool,
+    },
     /// Print the size of the release build.
     Size,
     /// List the files of a build for its service worker.
@@ -67,6 +74,7 @@ pub fn parse(arguments: &[String]) -> Result<Command, Failure> {
         "build" => Command::Build,
         "package" => Command::Package,
         "test" => parse_test(&mut words)?,
+        "evidence" => parse_evidence(&mut words)?,
         "size" => Command::Size,
         "offline" => Command::Offline,
         _ => return Err(usage(format!("there is no command `{name}`"))),
@@ -114,6 +122,14 @@ fn parse_test<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Command, 
             }
         }
         Some(word) => Err(unexpected("test", word)),
+    }
+}
+
+fn parse_evidence<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Command, Failure> {
+    match words.next() {
+        None => Ok(Command::Evidence { keeps: false }),
+        Some("--keep") => Ok(Command::Evidence { keeps: true }),
+        Some(word) => Err(unexpected("evidence", word)),
     }
 }
 
@@ -169,6 +185,20 @@ mod tests {
             })
         );
         assert_eq!(read("test"), Ok(Command::Test { only: None }));
+    }
+
+    #[test]
+    fn evidence_is_kept_only_if_that_is_asked_for() {
+        assert_eq!(read("evidence"), Ok(Command::Evidence { keeps: false }));
+        assert_eq!(
+            read("evidence --keep"),
+            Ok(Command::Evidence { keeps: true })
+        );
+        let message = read("evidence --keep it").expect_err("one word too many");
+        assert!(
+            message.starts_with("`evidence` does not take `it`"),
+            "{message}"
+        );
     }
 
     #[test]

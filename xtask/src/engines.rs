@@ -2,11 +2,13 @@
 //!
 //! Nothing is installed or started for them. What is there is used, and then has to work.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use crate::failure::Failure;
+use crate::setup;
 use crate::toolbox::Toolbox;
 
 /// Tells the tests which servers have to be there; they know it by this name too.
@@ -54,6 +56,28 @@ pub fn test_with(toolbox: &Toolbox) -> Result<(), Failure> {
         command.env(REQUIRED, found.join(","));
     }
     crate::toolbox::finish(command.args(arguments), "cargo", &arguments)
+}
+
+/// Makes the records anew, and keeps them if that is asked for.
+///
+/// # Errors
+/// [`Failure::Program`] if a server is missing, or if the records differ and are not to be kept.
+pub fn record(keeps: bool) -> Result<(), Failure> {
+    let toolbox = setup::ensure(&BTreeSet::new())?;
+    let run = [
+        "run",
+        "-p",
+        "deliver-twice-evidence",
+        "--bin",
+        "deliver-twice-evidence",
+    ];
+    let keep: &[&str] = if keeps { &["--", "--keep"] } else { &[] };
+    let arguments = [&run[..], keep].concat();
+    crate::toolbox::finish(
+        toolbox.command("cargo").args(&arguments),
+        "cargo",
+        &arguments,
+    )
 }
 
 /// A line for each server: whether its tests run.

@@ -48,6 +48,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Test { only } => check::run(only),
         Command::Package => package::build(),
         Command::Offline => offline::list_files(),
+        Command::Evidence { keeps } => engines::record(keeps),
         Command::Size => size::print(&pins::root().join("dist")),
     }
 }

@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use deliver_twice_core::database::{self, Database, Setting};
 use deliver_twice_core::dialect;
@@ -23,6 +23,8 @@ use tokio::task::{JoinHandle, LocalSet};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Client, Config, Error, NoTls, Row};
+
+use crate::locks;
 
 /// For how long the server may take to say something of a statement before that counts as a fault of the
 /// set-up.
@@ -76,6 +78,32 @@ struct Session {
     flight: Option<Flight>,
     waits_for: Vec<ConnectionId>,
     last_said: Option<Said>,
+}
+
+impl Session {
+    fn is_on_its_way(&self) -> bool {
+        let flight = self.flight.as_ref();
+        flight.is_some_and(|flight| !flight.is_finished())
+    }
+
+    /// Waits until its statement has come back or hangs on a lock, and notes whom it waits for.
+    async fn settle(
+        &mut self,
+        observer: &Client,
+        ids: &BTreeMap<i32, ConnectionId>,
+    ) -> database::Result<()> {
+        self.waits_for.clear();
+        while self.is_on_its_way() && self.waits_for.is_empty() {
+            let holders = locks::blockers(observer, self.pid).await?;
+            self.waits_for = holders
+                .iter()
+                .filter_map(|pid| ids.get(pid))
+                .copied()
+                .collect();
+            self.waits_for.sort_unstable();
+        }
+        Ok(())
+    }
 }
 
 /// A schema of its own on a PostgreSQL server, with a session for everybody.
@@ -195,41 +223,23 @@ impl Postgres {
     /// Waits until every statement on its way has come back or hangs on a lock, and notes whom it waits for.
     fn settle(&self) -> database::Result<()> {
         let mut sessions = self.sessions.borrow_mut();
-        let ids: BTreeMap<i32, ConnectionId> = sessions
+        let ids = sessions
             .iter()
             .map(|(id, session)| (session.pid, *id))
             .collect();
-        let until = Instant::now() + PATIENCE;
-        for session in sessions.values_mut() {
-            session.waits_for.clear();
-            while session
-                .flight
-                .as_ref()
-                .is_some_and(|flight| !flight.is_finished())
-            {
-                let blockers = self.blockers(session.pid)?;
-                session.waits_for = blockers
-                    .iter()
-                    .filter_map(|pid| ids.get(pid))
-                    .copied()
-                    .collect();
-                if !session.waits_for.is_empty() {
-                    break;
-                }
-                if Instant::now() > until {
-                    return Err("the server neither answered nor said whom it waits for".into());
+        let settled = async {
+            // One that comes back may let another go on that was found waiting before.
+            let mut on_their_way = usize::MAX;
+            while on_their_way > sessions.values().filter(|s| s.is_on_its_way()).count() {
+                on_their_way = sessions.values().filter(|s| s.is_on_its_way()).count();
+                for session in sessions.values_mut() {
+                    session.settle(&self.observer, &ids).await?;
                 }
             }
-            session.waits_for.sort_unstable();
-        }
-        Ok(())
-    }
-
-    /// The processes of the server that this one waits for.
-    fn blockers(&self, pid: i32) -> database::Result<Vec<i32>> {
-        let asked = "SELECT pg_blocking_pids($1)";
-        let row = self.block_on(self.observer.query_one(asked, &[&pid]))?;
-        Ok(row.get(0))
+            Ok(())
+        };
+        let settled = async { tokio::time::timeout(PATIENCE, settled).await };
+        self.block_on(settled)?
     }
 
     /// Takes the answer of a statement that has come back.
@@ -257,15 +267,15 @@ impl Postgres {
     /// process is ended here.
     fn end(&self, pid: i32) -> database::Result<()> {
         let observer = &self.observer;
-        self.block_on(observer.query_one("SELECT pg_terminate_backend($1)", &[&pid]))?;
-        let until = Instant::now() + PATIENCE;
-        let alive = "SELECT 1 FROM pg_stat_activity WHERE pid = $1";
-        while self.block_on(observer.query_opt(alive, &[&pid]))?.is_some() {
-            if Instant::now() > until {
-                return Err("a process of the server does not end".into());
-            }
-        }
-        Ok(())
+        let gone = async {
+            observer
+                .query_one("SELECT pg_terminate_backend($1)", &[&pid])
+                .await?;
+            let alive = "SELECT 1 FROM pg_stat_activity WHERE pid = $1";
+            while observer.query_opt(alive, &[&pid]).await?.is_some() {}
+            Ok(())
+        };
+        self.block_on(async { tokio::time::timeout(PATIENCE, gone).await })?
     }
 
     /// Ends the statement that a connection waits with, and hears what the server says of that.
@@ -447,10 +457,7 @@ async fn connect(config: &Config, schema: &str) -> database::Result<Session> {
     client
         .batch_execute(&format!("SET search_path = {schema}"))
         .await?;
-    let pid = client
-        .query_one("SELECT pg_backend_pid()", &[])
-        .await?
-        .get(0);
+    let pid = locks::process_of(&client).await?;
     Ok(Session {
         client: Rc::new(client),
         pid,

@@ -199,3 +199,61 @@ fn the_lessons_fit_every_width() {
         page.screenshot(lesson);
     }
 }
+
+#[test]
+fn what_postgresql_made_of_a_lesson_stands_beside_what_sqlite_makes_of_it_here() {
+    let page = open("?lesson=busy-is-no-error");
+    let evidence = "[data-testid=evidence]";
+    assert_eq!(page.count(evidence), 0, "it would answer the question");
+    page.click("[data-testid=answer-skip]");
+    page.wait_text(evidence, "SQLite, live in this page");
+    let rows = page.eval(
+        "[...document.querySelectorAll('[data-testid=evidence] tbody tr')].map(row => \
+            [...row.querySelectorAll('td')].map(cell => cell.innerText))",
+    );
+    assert_eq!(rows[0][0], "stuck");
+    assert_eq!(rows[0][1], "nothing violated");
+    let text = |side: usize| rows[1][side].as_str().unwrap_or_default().to_owned();
+    assert!(
+        text(0).contains("Once everybody has finished: duplicate effect."),
+        "{}",
+        text(0)
+    );
+    assert!(
+        text(0).contains("At SERIALIZABLE: nothing violated."),
+        "{}",
+        text(0)
+    );
+    assert!(
+        text(1).contains("comes back: with 23505 after a commit"),
+        "{}",
+        text(1)
+    );
+    lab::assert_fits(
+        &page,
+        &[360, 700],
+        "a lesson with what PostgreSQL made of it",
+    );
+    // Another schedule was not recorded.
+    page.set_width(1440);
+    page.click("[data-testid=run-first]");
+    page.eval("document.activeElement.blur()");
+    page.click("[data-testid=step-dB]");
+    page.wait_until(
+        "the record to be gone with the schedule",
+        "document.querySelector('[data-testid=evidence]') === null",
+    );
+}
+
+#[test]
+fn a_cell_says_what_breaks_on_postgresql_alone() {
+    let page = open("?lang=zh-CN");
+    page.click("[data-testid=matrix] summary");
+    let cell = |name: &str| page.text(&format!("[data-testid=elsewhere-{name}]"));
+    assert!(cell("check-in-transaction-race").contains("只在 PG 上：重复效果"));
+    assert_eq!(cell("constraint-arbitration-race"), "PG 0/12");
+    assert_eq!(
+        page.count("[data-testid^=elsewhere-]"),
+        page.count("[data-testid^=cell-]")
+    );
+}

@@ -203,12 +203,21 @@ fn elsewhere(page: &MatrixProps, cell: &Cell) -> Option<Html> {
         ("runs", &counts[1]),
         recorded()[0],
     ];
-    let is_here = |verdict: &Verdict| cell.counterexamples.iter().any(|(found, _)| found == verdict);
-    let only_there: Vec<Verdict> =
-        runs.violated.iter().copied().filter(|verdict| !is_here(verdict)).collect();
+    let is_here = |verdict: &Verdict| {
+        cell.counterexamples
+            .iter()
+            .any(|(found, _)| found == verdict)
+    };
+    let only_there: Vec<Verdict> = runs
+        .violated
+        .iter()
+        .copied()
+        .filter(|verdict| !is_here(verdict))
+        .collect();
     let only = (!only_there.is_empty()).then(|| {
         let outcome = outcome(&page.messages, &only_there);
-        page.messages.fill("evidence.cell.only", &[("outcome", &outcome)])
+        page.messages
+            .fill("evidence.cell.only", &[("outcome", &outcome)])
     });
     Some(html! {
         <small
