@@ -30,6 +30,7 @@ class DeliverTwice extends (globalThis.HTMLElement ?? Object) {
   #note;
   #timer;
   #query;
+  #kept = ""; // how far the visitor was, beside the query
   #last;
   #id;
   wanted = false; // whether it is to be alive: on sight, or once it was clicked
@@ -63,8 +64,10 @@ class DeliverTwice extends (globalThis.HTMLElement ?? Object) {
   get state() { return { query: this.#query ?? this.#asks().state }; }
   set state({ query }) {
     this.#query = String(query);
+    this.#kept = "";
     this.#say("set", { state: { query: this.#query } });
   }
+  print() { this.#say("print", {}); }
   crash(worker) { return this.call("step", "x" + worker); }
 
   /** Calls a method of the laboratory, once it is ready. */
@@ -83,7 +86,7 @@ class DeliverTwice extends (globalThis.HTMLElement ?? Object) {
     this.#base = new URL(this.getAttribute("src") ?? "./", this.hasAttribute("src") ? document.baseURI : import.meta.url);
     const state = (this.#query ?? asks.state).replace(/^\?/, "");
     const frame = document.createElement("iframe");
-    frame.src = new URL(`?embed=1&${asks.rules}&parent=${encodeURIComponent(origin)}&${state}${this.#query ? "" : asks.looks}`, this.#base);
+    frame.src = new URL(`?embed=1&${asks.rules}&parent=${encodeURIComponent(origin)}&${state}${this.#query ? this.#kept : asks.looks}`, this.#base);
     frame.title = this.title || "Deliver Twice";
     frame.allow = "clipboard-write; fullscreen";
     frame.referrerPolicy = "no-referrer";
@@ -188,7 +191,10 @@ class DeliverTwice extends (globalThis.HTMLElement ?? Object) {
     else if (type === "resize") this.#size(payload.height);
     else if (type === "result") this.#answered(payload);
     else if (type === "event") {
-      if (payload.name === "statechange") this.#query = payload.detail.query;
+      if (payload.name === "statechange") {
+        this.#query = payload.detail.query;
+        this.#kept = payload.detail.kept ? "&kept=" + payload.detail.kept : "";
+      }
       this.#tell(payload.name, payload.detail);
     }
   }

@@ -3,12 +3,14 @@
 //! `embed=1` turns it on. Without it the page is itself, shows everything and forbids nothing.
 
 pub mod facts;
+pub mod memory;
 pub mod port;
 
 use std::rc::Rc;
 
 use yew::Reducible;
 
+use self::memory::Memory;
 use crate::permalink::{BadParameter, none_of, pairs};
 use crate::session::{Action, Guess, Session};
 
@@ -131,6 +133,8 @@ pub struct Embed {
     pub parent: Option<String>,
     /// The host's own name for this place. It comes back with every event.
     pub item: String,
+    /// How far the visitor was in the frame whose place this one takes.
+    pub kept: Option<Memory>,
 }
 
 /// What the host asks for, and what in it could not be understood.
@@ -171,6 +175,10 @@ pub fn read(query: &str) -> (Embed, Vec<BadParameter>) {
             ),
             "parent" if is_origin(&value) => embed.parent = Some(value),
             "parent" => bad.push(none_of("parent", value, "https://course.example")),
+            "kept" => match value.parse() {
+                Ok(memory) => embed.kept = Some(memory),
+                Err(_) => bad.push(none_of("kept", value, "what a `statechange` had as `kept`")),
+            },
             "item" => embed.item = value.chars().take(ITEM_MAX).collect(),
             _ => {}
         }
@@ -222,11 +230,16 @@ impl Embed {
         self.controls == Controls::Full
     }
 
-    /// A session under these rules, opened as the host wants it.
+    /// A session under these rules, opened as the host wants it, with the answer that was given before.
     pub fn host(&self, session: Session) -> Hosted {
+        let mut session = self.opened(session);
+        let answer = self.kept.and_then(|kept| kept.answer);
+        if let (Some(answer), Some(_), false) = (answer, session.lesson, session.is_asked()) {
+            session.guess = Guess::Given(answer);
+        }
         Hosted {
             embed: Rc::new(self.clone()),
-            session: Rc::new(self.opened(session)),
+            session: Rc::new(session),
         }
     }
 
@@ -340,6 +353,7 @@ mod tests {
             is_without_keys: true,
             parent: Some("https://course.example:8443".to_owned()),
             item: "week 3".to_owned(),
+            kept: None,
         };
         assert_eq!(embed, wanted);
         let (embed, bad) = read(

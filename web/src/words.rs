@@ -976,6 +976,11 @@ pub fn nonsense<'a>(m: &Messages, nonsense: Nonsense) -> &'a str {
     })
 }
 
+/// Why the host is not told something.
+pub fn too_large(m: &Messages, most: u32) -> String {
+    m.fill("error.too-large", &[("most", &most.to_string())])
+}
+
 /// Why a parameter of the link was not taken over.
 pub fn bad_parameter(m: &Messages, bad: &BadParameter) -> String {
     let why = match &bad.why {

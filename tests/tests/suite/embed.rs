@@ -242,6 +242,7 @@ fn markup_in_a_parameter_stays_text() {
         "crash-at",
         "ticket",
         "answer",
+        "kept",
     ];
     let query: Vec<String> = names
         .iter()
@@ -482,6 +483,9 @@ fn a_host_drives_the_run_and_is_answered() {
     assert_eq!(explored["value"][1]["detail"]["schedules"], "37140");
     page.eval("say('set', { state: { query: '?left=effect-first&seq=s1:dA.A2&at=1' } })");
     page.wait_until("the state that was set", "told('statechange').at(-1)?.query.startsWith('?left=effect-first') && told('statechange').at(-1).at === 1");
+    // An answer has the request's own name in it, and so has the refusal, which just fits.
+    page.eval("(window.long = 'x'.repeat(65300), say('call', { method: 'exportTrace', args: ['json'], reqId: long }))");
+    page.wait_until("a refusal", "result(long)?.error === 'too-large'");
     page.eval("say('rules', { query: 'controls=none&item=other' })");
     page.enter_frame(FRAME, TIMELINE);
     page.wait_until(
@@ -686,6 +690,14 @@ fn an_element_follows_its_attributes_without_a_reload_and_leaves_nothing_behind(
     page.eval("document.body.prepend(one(1))");
     wait_ready(page, 1);
     assert_eq!(page.eval("one(1).state.query.includes('seq=s1:dA&')"), true);
+    let inside = "document.querySelector('#n1').shadowRoot.querySelector('iframe')";
+    page.enter_frame_of(inside, TIMELINE);
+    page.eval("void (window.print = () => { document.title = 'printed'; })");
+    page.leave_frame();
+    page.eval("one(1).print()");
+    page.enter_frame_of(inside, TIMELINE);
+    page.wait_until("the frame to print", "document.title === 'printed'");
+    page.leave_frame();
     page.eval("window.gone = one(1)");
     page.eval("document.querySelectorAll('deliver-twice').forEach(each => each.remove())");
     assert_eq!(
@@ -693,6 +705,88 @@ fn an_element_follows_its_attributes_without_a_reload_and_leaves_nothing_behind(
         json!([0, false, 0])
     );
     assert_eq!(page.console_errors(), [""; 0]);
+}
+
+/// Every page of a course loads it, whether its reader gets to the laboratory or not.
+#[test]
+fn the_script_of_the_element_stays_below_five_kilobytes() {
+    let count = "require('zlib').gzipSync(require('fs').readFileSync(process.argv[1]), { level: 9 }).length";
+    let script = repository().join("dist/deliver-twice.js");
+    let output = Command::new("node")
+        .args(["-p", count])
+        .arg(script)
+        .output();
+    let bytes = String::from_utf8(output.expect("node runs").stdout).expect("a number");
+    let bytes: usize = bytes.trim().parse().expect("a number");
+    assert!((1000..5000).contains(&bytes), "{bytes}");
+}
+
+#[test]
+fn an_answer_and_how_often_it_was_given_outlive_the_frame() {
+    let body = "<script>
+            const told = [];
+            addEventListener('delivertwice:answered', ({ detail }) => told.push(detail));
+            let kept = '';
+            addEventListener('delivertwice:statechange', ({ detail }) => kept = detail.kept);
+            const one = () => document.querySelector('#lesson');
+            const frame = () => one().shadowRoot.querySelector('iframe');
+        </script>
+        <script type=module src=LABdeliver-twice.js></script>
+        <deliver-twice id=lesson lesson=check-loses-a-race lang=en>Fallback</deliver-twice>";
+    let course = Course::open("embed-kept", body);
+    let page = &course.page;
+    let frame = "frame()";
+    page.enter_frame_of(frame, TIMELINE);
+    page.click(&called("answer-2"));
+    page.wait_text(&called("answered"), "2");
+    page.leave_frame();
+    page.wait_until("the answer to be marked", "told.length === 1");
+    // Moved, the element is a new frame.
+    page.wait_until("what it keeps", "/^1\\.\\d+\\.1\\.2$/.test(kept)");
+    page.eval("(one().before(document.createElement('hr')), document.body.append(one()))");
+    page.enter_frame_of(frame, TIMELINE);
+    page.wait_text(&called("answered"), "2");
+    // Begun anew it is a second attempt, and only that is told.
+    page.leave_frame();
+    page.eval("void one().ready.then(() => one().state = { query: '?lesson=check-loses-a-race&lang=en' })");
+    page.enter_frame_of(frame, TIMELINE);
+    page.click(&called("answer-4"));
+    page.leave_frame();
+    page.wait_until("the second answer to be marked", "told.length > 1");
+    assert_eq!(
+        page.eval("told.map(({ answer, attempts }) => [answer, attempts])"),
+        json!([[2, 1], [4, 2]])
+    );
+    assert_eq!(page.console_errors(), [""; 0]);
+}
+
+/// A browser does this by itself, also across origins; nobody has to be told where the focus goes.
+#[test]
+fn the_focus_goes_through_the_frame_and_on_in_its_host() {
+    let body = "<button id=before>Before</button>
+        <iframe id=lab-frame width=700 height=620 src=\"LAB?embed=1&amp;controls=none\"></iframe>
+        <button id=after>After</button>";
+    let course = Course::open("embed-tab", body);
+    let page = &course.page;
+    page.enter_frame(FRAME, TIMELINE);
+    page.leave_frame();
+    page.eval("document.querySelector('#before').focus()");
+    let at = || page.eval("document.activeElement.id");
+    for (key, end) in [("Tab", "after"), ("Shift+Tab", "before")] {
+        let mut passed = vec![];
+        for _ in 0..60 {
+            page.key(key);
+            passed.push(at());
+            if at() == end {
+                break;
+            }
+        }
+        assert_eq!(at(), end, "{passed:?}");
+        assert!(
+            passed.iter().filter(|one| *one == "lab-frame").count() > 1,
+            "{passed:?}"
+        );
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ use deliver_twice_core::sql::Answer;
 use deliver_twice_core::system;
 use serde::Serialize;
 
+use super::memory::Memory;
 use crate::comparison::{Shared, SideRun};
 use crate::exercise::{self, Cost, Solution, optimum, solution};
 use crate::permalink;
@@ -91,6 +92,8 @@ pub enum Fact {
         at: usize,
         /// How many moves there are.
         steps: usize,
+        /// What a frame needs that takes this one's place, beside the state, to count on.
+        kept: Option<String>,
     },
     /// The visitor took a step.
     Step {
@@ -217,17 +220,46 @@ pub struct Teller {
     task: Option<&'static str>,
     attempts: u32,
     began_ms: f64,
+    /// How far the visitor was in another frame, until that is taken over.
+    kept: Option<Memory>,
+    /// Whether the other frame told how the task came out, which is yet to be found out here.
+    was_told: bool,
 }
 
 impl Teller {
-    /// Knows nothing yet. `item` comes back with what is graded.
-    pub fn new(item: &str) -> Self {
+    /// Knows nothing yet. `item` comes back with what is graded; `kept` is from the frame before.
+    pub fn new(item: &str, kept: Option<Memory>) -> Self {
         Teller {
             item: item.to_owned(),
             before: None,
             task: None,
             attempts: 0,
             began_ms: 0.0,
+            kept,
+            was_told: false,
+        }
+    }
+
+    /// How far the visitor is with the task, if there is one.
+    pub fn memory(&self, now: &Moment, now_ms: f64) -> Option<Memory> {
+        self.task.map(|_| Memory {
+            attempts: self.attempts,
+            spent_ms: (now_ms - self.began_ms).max(0.0) as u32,
+            is_told: self.was_told || marked(now).is_some() || solved(now).is_some(),
+            answer: match now.session.guess {
+                Guess::Given(answer) => Some(answer),
+                Guess::Asked | Guess::Skipped => None,
+            },
+        })
+    }
+
+    /// What is shown and how far the visitor is, to be told whenever one of them is another.
+    pub fn change(&self, now: &Moment, now_ms: f64) -> Fact {
+        Fact::StateChange {
+            query: permalink::write(&now.session),
+            at: now.session.cursor,
+            steps: now.session.schedule.0.len(),
+            kept: self.memory(now, now_ms).map(|memory| memory.to_string()),
         }
     }
 
@@ -241,6 +273,7 @@ impl Teller {
         let before = self.before.replace(now.clone());
         self.count(before.as_ref(), now, now_ms);
         let Some(before) = before else {
+            self.was_told &= marked(now).is_none() && solved(now).is_none();
             // What the page opens with is nobody's doing, but for what its search finds.
             return explored(&self.item, None, now);
         };
@@ -251,13 +284,12 @@ impl Teller {
         facts.extend(explored(&self.item, Some(&before), now));
         facts.extend(self.answered(&before, now, now_ms));
         facts.extend(self.completed(&before, now, now_ms));
-        let query = permalink::write(&now.session);
-        if query != permalink::write(&before.session) {
-            facts.push(Fact::StateChange {
-                query,
-                at: now.session.cursor,
-                steps: now.session.schedule.0.len(),
-            });
+        let is_graded =
+            |fact: &Fact| matches!(fact, Fact::Answered { .. } | Fact::Completed { .. });
+        if permalink::write(&now.session) != permalink::write(&before.session)
+            || facts.iter().any(is_graded)
+        {
+            facts.push(self.change(now, now_ms));
         }
         facts
     }
@@ -272,12 +304,24 @@ impl Teller {
         if is_new || begins {
             self.attempts += 1;
             self.began_ms = now_ms;
+            self.was_told = false;
+        }
+        // The first moment is the one that the other frame ended with.
+        if let (Some(kept), Some(_)) = (self.kept.take(), self.task) {
+            self.attempts = kept.attempts;
+            self.began_ms = now_ms - f64::from(kept.spent_ms);
+            self.was_told = kept.is_told;
         }
     }
 
-    fn answered(&self, before: &Moment, now: &Moment, now_ms: f64) -> Option<Fact> {
+    /// Whether this is what the other frame has told already. Asked once, when it is known here too.
+    fn is_old_news(&mut self) -> bool {
+        std::mem::take(&mut self.was_told)
+    }
+
+    fn answered(&mut self, before: &Moment, now: &Moment, now_ms: f64) -> Option<Fact> {
         let (answer, truth) = marked(now)?;
-        if marked(before) == Some((answer, truth)) {
+        if marked(before) == Some((answer, truth)) || self.is_old_news() {
             return None;
         }
         let success = answer == truth;
@@ -295,9 +339,9 @@ impl Teller {
         })
     }
 
-    fn completed(&self, before: &Moment, now: &Moment, now_ms: f64) -> Option<Fact> {
+    fn completed(&mut self, before: &Moment, now: &Moment, now_ms: f64) -> Option<Fact> {
         let done = solved(now)?;
-        if solved(before).as_ref() == Some(&done) {
+        if solved(before).as_ref() == Some(&done) || self.is_old_news() {
             return None;
         }
         let session = &now.session;
@@ -603,7 +647,7 @@ mod tests {
     #[test]
     fn each_step_is_told_once_and_the_one_that_breaks_a_design_with_its_verdict() {
         let mut session = Session::opening(Language::English).after(Action::Restart);
-        let mut teller = Teller::new("item-7");
+        let mut teller = Teller::new("item-7", None);
         assert!(
             teller
                 .tell(&moment(session.clone(), Searches::default()), 0.0)
@@ -653,7 +697,7 @@ mod tests {
     fn an_answer_is_told_at_once_and_marked_when_the_truth_is_known() {
         let lesson = lesson::named("same-event-twice").unwrap();
         let asked = Session::opening(Language::English).after(Action::Teach(lesson));
-        let mut teller = Teller::new("");
+        let mut teller = Teller::new("", None);
         let before = moment(asked.clone(), Searches::default());
         assert!(teller.tell(&before, 1_000.0).is_empty());
         let truth = {
@@ -700,7 +744,7 @@ mod tests {
         let puzzle = named("two-look-at-once").unwrap();
         let begun = Session::opening(Language::English).after(Action::Exercise(puzzle));
         let known = searched(&begun);
-        let mut teller = Teller::new("p");
+        let mut teller = Teller::new("p", None);
         assert!(
             teller
                 .tell(&moment(begun.clone(), known.clone()), 0.0)
@@ -742,5 +786,68 @@ mod tests {
             .iter()
             .position(|fact| matches!(fact, Fact::Completed { .. }));
         assert!(explored.is_some_and(|explored| explored + 1 == done.unwrap()));
+    }
+
+    #[test]
+    fn a_frame_that_takes_anothers_place_counts_on_and_tells_nothing_twice() {
+        let lesson = lesson::named("same-event-twice").unwrap();
+        let asked = Session::opening(Language::English).after(Action::Teach(lesson));
+        let known = searched(&asked);
+        let mut teller = Teller::new("", None);
+        for now_ms in [1_000.0, 4_000.0] {
+            teller.tell(&moment(asked.clone(), Searches::default()), now_ms);
+            let given = asked.after(Action::Answer(Guess::Given(lesson.answers[0])));
+            teller.tell(&moment(given, known.clone()), now_ms + 500.0);
+        }
+        let given = asked.after(Action::Answer(Guess::Given(lesson.answers[0])));
+        let told = moment(given, known.clone());
+        let kept = teller.memory(&told, 6_000.0).unwrap();
+        assert_eq!(kept.to_string(), format!("2.2000.1.{}", lesson.answers[0]));
+
+        let session = reopened(&told.session, kept);
+        assert_eq!(session.guess, Guess::Given(lesson.answers[0]));
+        let mut next = Teller::new("", Some(kept));
+        next.tell(&moment(session.clone(), Searches::default()), 100.0);
+        let now = moment(session.clone(), known.clone());
+        let facts = next.tell(&now, 300.0);
+        assert!(!names(&facts).contains(&"answered"), "{facts:?}");
+        assert_eq!(next.memory(&now, 400.0).unwrap().spent_ms, 2_300);
+        // The next attempt is one more, and is told.
+        next.tell(&moment(asked.clone(), Searches::default()), 500.0);
+        let given = asked.after(Action::Answer(Guess::Given(lesson.answers[1])));
+        let facts = next.tell(&moment(given, known), 900.0);
+        let attempts = facts.iter().find_map(|fact| match fact {
+            Fact::Answered { attempts, .. } => Some(*attempts),
+            _ => None,
+        });
+        assert_eq!(attempts, Some(3), "{facts:?}");
+    }
+
+    /// What a frame opens that takes the place of one with this session.
+    fn reopened(session: &Session, kept: Memory) -> Session {
+        let link = permalink::write(session);
+        let query = format!("embed=1&kept={kept}&{}", link.trim_start_matches('?'));
+        let opened = permalink::open(&query, Language::English).0;
+        let hosted = crate::embed::read(&query).0.host(opened);
+        (*hosted.session).clone()
+    }
+
+    #[test]
+    fn a_puzzle_that_was_solved_in_the_frame_before_is_not_told_again_once_it_is_measured() {
+        let puzzle = named("two-look-at-once").unwrap();
+        let begun = Session::opening(Language::English).after(Action::Exercise(puzzle));
+        let known = searched(&begun);
+        let mut teller = Teller::new("p", None);
+        teller.tell(&moment(begun.clone(), known.clone()), 0.0);
+        let steps = "s1:dA.A.dB.B3.A3.B".parse::<Schedule>().unwrap().0;
+        let take = |session: Session, step: &Step| session.after(Action::Take(*step));
+        let solved = moment(steps.iter().fold(begun, take), known.clone());
+        assert!(names(&teller.tell(&solved, 1.0)).contains(&"completed"));
+        let kept = teller.memory(&solved, 2.0).unwrap();
+        let session = reopened(&solved.session, kept);
+        let mut next = Teller::new("p", Some(kept));
+        next.tell(&moment(session.clone(), Searches::default()), 0.0);
+        let facts = next.tell(&moment(session, known), 1.0);
+        assert!(!names(&facts).contains(&"completed"), "{facts:?}");
     }
 }

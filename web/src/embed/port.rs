@@ -49,7 +49,15 @@ const WAITING_MAX: usize = 8;
 const DEAD_BAND: i32 = 4;
 
 /// What a host can do here.
-const FEATURES: [&str; 6] = ["set", "rules", "call", "theme", "visibility", "resize"];
+const FEATURES: [&str; 7] = [
+    "set",
+    "rules",
+    "call",
+    "theme",
+    "visibility",
+    "resize",
+    "print",
+];
 
 #[derive(Serialize)]
 struct Hello {
@@ -118,6 +126,10 @@ struct Call {
     #[serde(default)]
     args: Vec<String>,
 }
+
+/// There is more to say than a message holds.
+#[derive(Debug)]
+struct TooLarge;
 
 /// The page's end of the line.
 struct Port {
@@ -190,7 +202,7 @@ impl Port {
         }
         let id = format!("{:x}", (js_sys::Math::random() * 9e15) as u64);
         Some(Rc::new(RefCell::new(Port {
-            teller: Teller::new(&embed.item),
+            teller: Teller::new(&embed.item, embed.kept),
             embed,
             parent,
             id,
@@ -206,11 +218,12 @@ impl Port {
         })))
     }
 
-    /// Says something to the host. Before it has spoken, its origin may be unknown.
-    fn say<T: Serialize>(&self, kind: &str, payload: &T) {
+    /// Says something to the host, unless it is too long for a message. Before the host has spoken, its origin
+    /// may be unknown.
+    fn try_say<T: Serialize>(&self, kind: &str, payload: &T) -> Result<(), TooLarge> {
         let message = js_sys::Object::new();
         let payload = payload.serialize(&Serializer::json_compatible());
-        let Ok(payload) = payload else { return };
+        let payload = payload.expect("what is told is plain data");
         let fields = [
             ("ns", NAMESPACE.into()),
             ("v", VERSION.into()),
@@ -222,12 +235,22 @@ impl Port {
             // A plain object takes any property.
             let _ = Reflect::set(&message, &name.into(), &value);
         }
+        let text = JSON::stringify(&message).expect("what is told is plain data");
+        if text.length() > MESSAGE_MAX {
+            return Err(TooLarge);
+        }
         let named = self.embed.parent.as_ref().or(self.origin.as_ref());
         // A host in a sandbox has no origin that a message could be sent to.
         let target = named.filter(|origin| *origin != "null");
         let target = target.map_or("*", String::as_str);
         // Refused only when the host is gone.
         let _ = self.parent.post_message(&message, target);
+        Ok(())
+    }
+
+    /// Says something short. Only what a host itself has made long could be too long here, and is left out.
+    fn say<T: Serialize>(&self, kind: &str, payload: &T) {
+        self.try_say(kind, payload).ok();
     }
 
     fn hello(&self) {
@@ -236,9 +259,18 @@ impl Port {
     }
 
     fn tell(&self, fact: &Fact) {
-        if self.is_ready {
-            self.say("event", fact);
+        if !self.is_ready {
+            return;
         }
+        let (Err(TooLarge), Some((_, messages))) = (self.try_say("event", fact), &self.now) else {
+            return;
+        };
+        let error = Fact::Error {
+            code: "too-large",
+            message: words::too_large(messages, MESSAGE_MAX),
+            recoverable: true,
+        };
+        self.say("event", &error);
     }
 
     fn state(&self) -> State {
@@ -299,12 +331,7 @@ fn tell_change(shared: &SharedPort) {
     let mut port = shared.borrow_mut();
     port.change = None;
     let Some((moment, _)) = &port.now else { return };
-    let session = &moment.session;
-    port.tell(&Fact::StateChange {
-        query: permalink::write(session),
-        at: session.cursor,
-        steps: session.schedule.0.len(),
-    });
+    port.tell(&port.teller.change(moment, now_ms()));
 }
 
 fn now_ms() -> f64 {
@@ -413,6 +440,8 @@ fn hear(shared: &SharedPort, event: &MessageEvent) {
                 wish(shared, Action::Play(false));
             }
         }
+        // Printed is what the frame shows, in full. A sandbox without `allow-modals` keeps it from that.
+        "print" => drop(window().print()),
         "set" => {
             if let Ok(SetState { state }) = from_value(payload) {
                 set(shared, &state.query);
@@ -537,12 +566,15 @@ fn reply(port: &Port, req_id: String, outcome: Result<Value, &'static str>) {
         Ok(value) => (Some(value), None),
         Err(code) => (None, Some(code)),
     };
-    let outcome = Outcome {
+    let mut outcome = Outcome {
         req_id,
         value,
         error,
     };
-    port.say("result", &outcome);
+    if let Err(TooLarge) = port.try_say("result", &outcome) {
+        (outcome.value, outcome.error) = (None, Some("too-large"));
+        port.say("result", &outcome);
+    }
 }
 
 /// What a call comes to, or a code that says why it comes to nothing.
@@ -597,11 +629,7 @@ fn carry_out(shared: &SharedPort, method: &str, args: &[String]) -> Result<Value
                 Some(_) => return Err("bad-argument"),
             };
             let side = moment.run.0.side(side);
-            let text = format.text(&side.system, &side.run);
-            match text.len() < MESSAGE_MAX as usize {
-                true => Ok(Value::Text(text)),
-                false => Err("too-large"),
-            }
+            Ok(Value::Text(format.text(&side.system, &side.run)))
         }
         _ => Err("unknown-method"),
     }
