@@ -86,3 +86,55 @@ fn a_page_uses_the_package_and_keeps_what_is_its_own() {
     assert_eq!(page.text("#lab"), "mine");
     assert_eq!(page.console_errors(), [] as [String; 0]);
 }
+
+/// A folder beside the installed package with a program that is yet to be bundled.
+fn to_bundle(name: &str) -> PathBuf {
+    let folder = installed().join(name);
+    fs::create_dir_all(&folder).expect("target/ can be written to");
+    let fixtures = repository().join("tests/fixtures/bundled");
+    for file in fs::read_dir(fixtures).expect("the fixtures").flatten() {
+        fs::copy(file.path(), folder.join(file.file_name())).expect("a fixture");
+    }
+    folder
+}
+
+/// The path of something in what VitePress was installed with: Vite and esbuild are among it.
+fn beside_vitepress(path: &str) -> String {
+    let home = env::var("VITEPRESS");
+    let home = home.expect("`VITEPRESS` names its folder: run `cargo xtask test`, which sets it");
+    format!("{home}/node_modules/{path}")
+}
+
+#[track_caller]
+fn says_what_it_found(folder: &Path) {
+    let page = Page::open_folder(folder);
+    page.wait_text("#said", "duplicate-effect; holds: true");
+    assert_eq!(page.console_errors(), [""; 0]);
+}
+
+#[test]
+fn a_program_that_vite_bundled_uses_the_package() {
+    let folder = to_bundle("vite");
+    let vite = beside_vitepress("vite/bin/vite.js");
+    let line = ["build", "--base", "./", "--outDir", "out"];
+    run("node", &[&[vite.as_str()], &line[..]].concat(), &folder);
+    says_what_it_found(&folder.join("out"));
+}
+
+/// esbuild leaves the module's address as it is, so whoever bundles puts the module beside the program.
+#[test]
+fn a_program_that_esbuild_bundled_uses_the_package() {
+    let folder = to_bundle("esbuild");
+    let script = "require(process.argv[1]).buildSync({ entryPoints: ['main.js'], bundle: true, \
+                      format: 'esm', outdir: 'out' }); \
+                  const fs = require('fs'); \
+                  fs.copyFileSync('index.html', 'out/index.html'); \
+                  fs.copyFileSync(require.resolve('deliver-twice/module.wasm', { paths: ['.'] }), \
+                      'out/deliver-twice-web_bg.wasm');";
+    run(
+        "node",
+        &["-e", script, &beside_vitepress("esbuild")],
+        &folder,
+    );
+    says_what_it_found(&folder.join("out"));
+}
