@@ -17,6 +17,7 @@ pub mod outbox;
 pub mod postgres;
 pub mod publisher;
 pub mod record;
+pub mod redelivery;
 pub mod replay;
 pub mod schedules;
 pub mod scratch;

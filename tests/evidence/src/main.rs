@@ -1,4 +1,4 @@
-//! Makes the records of the schedules anew, and says what differs from those that are kept.
+//! Makes the records of the schedules and of redelivery anew, and says what differs from those that are kept.
 
 use std::env;
 use std::error::Error;
@@ -6,21 +6,25 @@ use std::process::ExitCode;
 
 use deliver_twice_evidence::schedules::{self, Server};
 use deliver_twice_evidence::servers::Engine;
-use deliver_twice_evidence::{digest, record, scratch};
+use deliver_twice_evidence::{digest, record, redelivery, scratch};
 
 /// The most differences that are printed of one record.
 const SHOWN: usize = 20;
 
 fn main() -> ExitCode {
-    let keeps = match &env::args().skip(1).collect::<Vec<_>>()[..] {
-        [] => false,
-        [only] if only == "--keep" => true,
-        other => {
-            eprintln!("found {other:?}; expected nothing, or --keep to keep the new records");
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (keeps, only) = match words[..] {
+        [] => (false, ""),
+        ["--keep"] => (true, ""),
+        ["--keep", only] => (true, only),
+        [only] if !only.starts_with('-') => (false, only),
+        _ => {
+            eprintln!("found {words:?}; expected [--keep] [how the names of the records begin]");
             return ExitCode::from(2);
         }
     };
-    match make(keeps) {
+    match make(keeps, only) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -30,14 +34,22 @@ fn main() -> ExitCode {
     }
 }
 
-/// Makes every record. Whether they are now as kept.
-fn make(keeps: bool) -> Result<bool, Box<dyn Error>> {
+/// Makes every record whose name begins so. Whether they are now as kept.
+fn make(keeps: bool, only: &str) -> Result<bool, Box<dyn Error>> {
     let config = Engine::PostgreSql.url()?.parse()?;
     let server = Server {
         config: &config,
         schema: &scratch::unique_name(),
     };
-    let records = schedules::record(&server).map_err(|failure| failure.to_string())?;
+    let wants = |name: &str| name.starts_with(only);
+    let mut records = schedules::record(&server, wants).map_err(|failure| failure.to_string())?;
+    if wants("redelivery") {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let record = runtime.block_on(redelivery::record())?;
+        records.extend(record.map(|record| ("redelivery".to_owned(), record)));
+    }
     let mut different = 0;
     for (name, made) in &records {
         let kept = record::read(name)?;

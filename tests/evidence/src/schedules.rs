@@ -187,11 +187,14 @@ impl Server<'_> {
     }
 }
 
-/// Every lesson's record, by the lesson's name, and the record of the matrix.
+/// Every lesson's record and that of the matrix, by its name, as far as `wants` asks for it.
 ///
 /// # Errors
 /// What the server says.
-pub fn record(server: &Server<'_>) -> database::Result<BTreeMap<String, Value>> {
+pub fn record(
+    server: &Server<'_>,
+    wants: impl Fn(&str) -> bool,
+) -> database::Result<BTreeMap<String, Value>> {
     let head = server.head()?;
     let with_head = |record: Value| {
         let mut all = head.clone();
@@ -203,8 +206,13 @@ pub fn record(server: &Server<'_>) -> database::Result<BTreeMap<String, Value>> 
     };
     let mut records = BTreeMap::new();
     for lesson in lesson::built_in() {
-        let record = server.lesson(lesson)?;
-        records.insert(format!("lessons/{}", lesson.id), with_head(record));
+        let name = format!("lessons/{}", lesson.id);
+        if wants(&name) {
+            records.insert(name, with_head(server.lesson(lesson)?));
+        }
+    }
+    if !wants("matrix") {
+        return Ok(records);
     }
     let mut cells = vec![];
     for chapter in Chapter::ALL {
