@@ -14,6 +14,7 @@ cargo xtask <command>
   test [--only GROUP]            every check; GROUP is lint, native, wasm, evidence or browser
   evidence [--keep]              runs lessons and matrix on PostgreSQL again, says what differs from the
                                  kept records, and with --keep keeps what it found
+  scale                          measures consumers on PostgreSQL and RabbitMQ, and keeps what it found
   size                           size of the release build in dist/, part by part
   offline                        lists a build's files for its service worker; Trunk calls it
   setup                          only find or install what the other commands need
@@ -54,6 +55,8 @@ pub enum Command {
         /// Whether they take the place of those that are kept.
         keeps: bool,
     },
+    /// Measure consumers at work, and keep the record.
+    Scale,
     /// Print the size of the release build.
     Size,
     /// List the files of a build for its service worker.
@@ -75,6 +78,7 @@ pub fn parse(arguments: &[String]) -> Result<Command, Failure> {
         "package" => Command::Package,
         "test" => parse_test(&mut words)?,
         "evidence" => parse_evidence(&mut words)?,
+        "scale" => Command::Scale,
         "size" => Command::Size,
         "offline" => Command::Offline,
         _ => return Err(usage(format!("there is no command `{name}`"))),
@@ -189,6 +193,7 @@ mod tests {
 
     #[test]
     fn evidence_is_kept_only_if_that_is_asked_for() {
+        assert_eq!(read("scale"), Ok(Command::Scale));
         assert_eq!(read("evidence"), Ok(Command::Evidence { keeps: false }));
         assert_eq!(
             read("evidence --keep"),

@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use crate::failure::Failure;
-use crate::setup;
+use crate::setup::{self, Tool};
 use crate::toolbox::Toolbox;
 
 /// Tells the tests which servers have to be there; they know it by this name too.
@@ -75,6 +75,29 @@ pub fn record(keeps: bool) -> Result<(), Failure> {
     let arguments = [&run[..], keep].concat();
     crate::toolbox::finish(
         toolbox.command("cargo").args(&arguments),
+        "cargo",
+        &arguments,
+    )
+}
+
+/// Measures consumers at work on the servers of this machine, and keeps the record.
+///
+/// # Errors
+/// What [`setup::ensure`] reports, and [`Failure::Program`] if a server is missing.
+pub fn measure() -> Result<(), Failure> {
+    let tools = BTreeSet::from([Tool::PYTHON, Tool::SQLALCHEMY]);
+    let toolbox = setup::ensure(&tools)?;
+    let arguments = [
+        "run",
+        "--release",
+        "-p",
+        "deliver-twice-evidence",
+        "--bin",
+        "scale",
+        "measure",
+    ];
+    crate::toolbox::finish(
+        toolbox.command("cargo").args(arguments),
         "cargo",
         &arguments,
     )

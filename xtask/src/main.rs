@@ -49,6 +49,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Package => package::build(),
         Command::Offline => offline::list_files(),
         Command::Evidence { keeps } => engines::record(keeps),
+        Command::Scale => engines::measure(),
         Command::Size => size::print(&pins::root().join("dist")),
     }
 }

@@ -64,12 +64,14 @@ impl Kills {
     /// The numbers of receipts after which a consumer is killed, and which of the crew, in order. The first
     /// and the last tenth of the work are left alone.
     fn draw(self, events: i64, consumers: usize) -> Vec<(i64, usize)> {
-        let mut numbers = Numbers(self.seed);
+        let mut numbers = fastrand::Rng::with_seed(self.seed);
         let tenth = events / 10;
         let mut moments: Vec<(i64, usize)> = (0..self.count)
             .map(|_| {
-                let after = tenth + numbers.below(tenth as u64 * 8) as i64;
-                (after, numbers.below(consumers as u64) as usize)
+                (
+                    tenth + numbers.i64(0..tenth * 8),
+                    numbers.usize(..consumers),
+                )
             })
             .collect();
         moments.sort_unstable();
@@ -179,16 +181,22 @@ fn hear(child: Child) -> io::Result<Value> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// Numbers below a limit, the same for the same seed.
-struct Numbers(u64);
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        // Knuth's MMIX generator; its upper bits are the good ones.
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit.max(1)
+    #[test]
+    fn kills_are_spread_over_the_work_and_the_same_for_the_same_seed() {
+        let kills = Kills { count: 50, seed: 7 };
+        let moments = kills.draw(1_000, 4);
+        assert_eq!(moments, kills.draw(1_000, 4));
+        assert_ne!(moments, Kills { seed: 8, ..kills }.draw(1_000, 4));
+        assert_eq!(moments.len(), 50);
+        assert!(
+            moments
+                .iter()
+                .all(|(after, place)| (100..900).contains(after) && *place < 4)
+        );
+        assert!(moments.is_sorted() && moments[0].0 < 300 && moments[49].0 > 700);
     }
 }

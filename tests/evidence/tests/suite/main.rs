@@ -8,6 +8,7 @@ mod concurrency;
 mod confirms;
 mod deliveries;
 mod outbox;
+mod papers;
 mod relay;
 mod retention;
 mod scale;

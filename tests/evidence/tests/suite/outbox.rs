@@ -169,20 +169,6 @@ fn compare(client: &mut Client, calls: &[Call]) -> BTreeSet<&'static str> {
     seen
 }
 
-/// Numbers below a limit, the same on every machine.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> usize {
-        // Knuth's MMIX generator; its upper bits are the good ones.
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % limit) as usize
-    }
-}
-
 #[test]
 fn the_store_in_postgresql_answers_as_the_one_in_memory_to_long_sequences_of_calls() {
     let Some(bench) = Bench::open() else {
@@ -190,16 +176,16 @@ fn the_store_in_postgresql_answers_as_the_one_in_memory_to_long_sequences_of_cal
     };
     let mut client = bench.client();
     let mut seen = BTreeSet::new();
-    let mut numbers = Numbers(7);
+    let mut numbers = fastrand::Rng::with_seed(7);
     for _ in 0..40 {
         let calls: Vec<Call> = (0..50)
-            .map(|_| match numbers.below(10) {
-                0 | 1 => Call::Enqueue(numbers.below(5)),
-                2 | 3 => Call::Claim(["A", "B", "C"][numbers.below(3)], numbers.below(4)),
+            .map(|_| match numbers.usize(..10) {
+                0 | 1 => Call::Enqueue(numbers.usize(..5)),
+                2 | 3 => Call::Claim(["A", "B", "C"][numbers.usize(..3)], numbers.usize(..4)),
                 4 | 5 => Call::Tick,
                 // Mostly released, so that a walk does not soon run out of events.
-                6 => Call::Settle(numbers.below(3), numbers.below(40)),
-                _ => Call::Settle(1, numbers.below(40)),
+                6 => Call::Settle(numbers.usize(..3), numbers.usize(..40)),
+                _ => Call::Settle(1, numbers.usize(..40)),
             })
             .collect();
         seen.extend(compare(&mut client, &calls));

@@ -101,3 +101,38 @@ async fn receipts_partitioned_by_the_events_own_day_arbitrate_and_refuse_what_is
     let late = claim().await.unwrap_err();
     assert_eq!(late.code().unwrap().code(), "23514");
 }
+
+/// A table that is partitioned by a part of its key can have the contract's constraint, under its name. But
+/// what refuses is a partition's index, under another. So a duplicate is not known here: it is given back
+/// and never done twice.
+#[tokio::test]
+async fn a_duplicate_in_a_partition_is_refused_and_not_recognised() {
+    let Some((_schema, mut client)) = database().await else {
+        return;
+    };
+    client
+        .batch_execute(
+            "DROP TABLE effect_receipts;
+             CREATE TABLE effect_receipts (
+               event_id TEXT NOT NULL, effect_name TEXT NOT NULL,
+               CONSTRAINT uq_effect_event_name UNIQUE (event_id, effect_name)
+             ) PARTITION BY LIST (effect_name);
+             CREATE TABLE of_notifications PARTITION OF effect_receipts FOR VALUES IN ('notification');",
+        )
+        .await
+        .unwrap();
+    assert_eq!(
+        apply(&mut client, "e1", "task-1").await,
+        Outcome::Applied(1)
+    );
+    let copy = apply_once(&mut client, "e1", "notification", async |client| {
+        Task::sound("task-2").write(client).await
+    });
+    let error = copy.await.unwrap_err();
+    assert_eq!(error.sqlstate().unwrap().code(), "23505");
+    assert_eq!(
+        error.constraint(),
+        Some("of_notifications_event_id_effect_name_key")
+    );
+    assert_eq!(tables::count(&client).await.unwrap(), (1, 1));
+}

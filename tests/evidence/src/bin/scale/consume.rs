@@ -1,7 +1,6 @@
 //! One consumer process: it handles the deliveries of a queue until none comes any more.
 
 use std::error::Error;
-use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use deliver_twice_core::design::Design;
@@ -16,30 +15,10 @@ use lapin::{Connection, ConnectionProperties};
 use serde_json::json;
 use tokio_postgres::{Client, Config, NoTls};
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+use crate::Result;
 
 /// How many deliveries a consumer may give back before it says that something is wrong.
 const FAILURES_MAX: u32 = 1_000;
-
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let done = match arguments.split_first() {
-        Some((word, rest)) if word == "consume" => consume(rest).await,
-        _ => Err(
-            "usage: scale consume --database URL --schema NAME --broker URL --queue NAME \
-                  --design NAME --prefetch N --idle MILLISECONDS"
-                .into(),
-        ),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("scale: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
 
 /// What follows `--name`.
 fn option<'a>(arguments: &'a [String], name: &str) -> Result<&'a str> {
@@ -49,7 +28,7 @@ fn option<'a>(arguments: &'a [String], name: &str) -> Result<&'a str> {
 }
 
 /// Handles deliveries until none has come for a while, then says on standard output what it did.
-async fn consume(arguments: &[String]) -> Result<()> {
+pub async fn consume(arguments: &[String]) -> Result<()> {
     let option = |name| option(arguments, name);
     let queue = option("--queue")?;
     let idle = Duration::from_millis(option("--idle")?.parse()?);
