@@ -104,6 +104,18 @@ impl Page {
         must("reload the page", self.session.post("/refresh", json!({})));
     }
 
+    /// Makes the browser forget what it has kept of the page's site: files, caches, service workers.
+    #[track_caller]
+    pub fn forget(&self) {
+        let site = json!({ "origin": self.eval("location.origin"), "storageTypes": "all" });
+        let files = self
+            .session
+            .devtools("Network.clearBrowserCache", json!({}));
+        must("forget files", files);
+        let rest = self.session.devtools("Storage.clearDataForOrigin", site);
+        must("forget the rest", rest);
+    }
+
     /// Takes the page's server away.
     pub fn stop_server(&mut self) {
         self.site.stop();

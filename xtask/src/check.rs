@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use crate::budget;
 use crate::engines;
 use crate::failure::Failure;
 use crate::package;
@@ -53,13 +54,15 @@ enum Work {
     Cargo(&'static str),
     /// Builds the page for release.
     BuildPage,
+    /// Holds the build to its budget.
+    Weigh,
     /// Packs the build for npm.
     Pack,
     /// Tests against the servers that are there.
     Evidence,
 }
 
-const PHASES: [Phase; 9] = [
+const PHASES: [Phase; 10] = [
     Phase {
         name: "format",
         group: Group::Lint,
@@ -111,6 +114,12 @@ const PHASES: [Phase; 9] = [
         group: Group::Browser,
         work: Work::BuildPage,
         tools: &[], // those of `page::tools`
+    },
+    Phase {
+        name: "weight",
+        group: Group::Browser,
+        work: Work::Weigh,
+        tools: &[],
     },
     Phase {
         name: "package",
@@ -182,13 +191,14 @@ impl Phase {
         match self.work {
             Work::BuildPage => page::tools(Profile::Release),
             Work::Pack => package::tools(),
-            Work::Evidence | Work::Cargo(_) => self.tools.iter().copied().collect(),
+            Work::Evidence | Work::Weigh | Work::Cargo(_) => self.tools.iter().copied().collect(),
         }
     }
 
     fn run(&self, toolbox: &Toolbox) -> Result<(), Failure> {
         match self.work {
             Work::BuildPage => page::build_with(toolbox),
+            Work::Weigh => budget::check(),
             Work::Pack => package::pack_with(toolbox),
             Work::Evidence => engines::test_with(toolbox),
             Work::Cargo(line) => {
@@ -202,6 +212,7 @@ impl Phase {
     fn line(&self) -> String {
         match self.work {
             Work::BuildPage => "cargo xtask build".to_owned(),
+            Work::Weigh => "cargo xtask size".to_owned(),
             Work::Pack => "npm pack".to_owned(),
             Work::Evidence => "cargo test -p deliver-twice-evidence".to_owned(),
             Work::Cargo(line) => format!("cargo {line}"),

@@ -15,7 +15,9 @@ cargo xtask <command>
   evidence [--keep]              runs lessons and matrix on PostgreSQL again, says what differs from the
                                  kept records, and with --keep keeps what it found
   scale                          measures consumers on PostgreSQL and RabbitMQ, and keeps what it found
-  size                           size of the release build in dist/, part by part
+  bench                          times of the release build in a browser, beside other SQLites
+  size [--lower]                 size of the release build in dist/, held to xtask/budget.toml,
+                                 or that budget brought down to it
   offline                        lists a build's files for its service worker; Trunk calls it
   setup                          only find or install what the other commands need
   help                           this text
@@ -57,8 +59,13 @@ pub enum Command {
     },
     /// Measure consumers at work, and keep the record.
     Scale,
-    /// Print the size of the release build.
-    Size,
+    /// Build the page for release and time it in a browser.
+    Bench,
+    /// Print the size of the release build and hold it to its budget.
+    Size {
+        /// Bring the budget down to it first.
+        lower: bool,
+    },
     /// List the files of a build for its service worker.
     Offline,
 }
@@ -79,7 +86,8 @@ pub fn parse(arguments: &[String]) -> Result<Command, Failure> {
         "test" => parse_test(&mut words)?,
         "evidence" => parse_evidence(&mut words)?,
         "scale" => Command::Scale,
-        "size" => Command::Size,
+        "bench" => Command::Bench,
+        "size" => parse_size(&mut words)?,
         "offline" => Command::Offline,
         _ => return Err(usage(format!("there is no command `{name}`"))),
     };
@@ -134,6 +142,14 @@ fn parse_evidence<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Comma
         None => Ok(Command::Evidence { keeps: false }),
         Some("--keep") => Ok(Command::Evidence { keeps: true }),
         Some(word) => Err(unexpected("evidence", word)),
+    }
+}
+
+fn parse_size<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Command, Failure> {
+    match words.next() {
+        None => Ok(Command::Size { lower: false }),
+        Some("--lower") => Ok(Command::Size { lower: true }),
+        Some(word) => Err(unexpected("size", word)),
     }
 }
 
@@ -207,11 +223,18 @@ mod tests {
     }
 
     #[test]
+    fn size_checks_unless_it_is_told_to_lower_the_budget() {
+        assert_eq!(read("size"), Ok(Command::Size { lower: false }));
+        assert_eq!(read("size --lower"), Ok(Command::Size { lower: true }));
+    }
+
+    #[test]
     fn a_wrong_argument_is_named_with_what_was_wanted() {
         for (line, expected) in [
             ("serv", "there is no command `serv`"),
             ("build --debug", "`build` does not take `--debug`"),
             ("serve --prot 1", "`serve` does not take `--prot`"),
+            ("size --raise", "`size` does not take `--raise`"),
             (
                 "serve --port",
                 "--port wants a number from 1 to 65535, found nothing",

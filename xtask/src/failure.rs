@@ -34,6 +34,11 @@ pub enum Failure {
         /// What is wrong with it and what to do.
         problem: String,
     },
+    /// The build is not within its budget.
+    Budget {
+        /// A sentence for each figure that it misses.
+        problems: Vec<String>,
+    },
     /// A phase of the checks failed.
     Phase {
         /// The phase's name.
@@ -60,6 +65,7 @@ impl fmt::Display for Failure {
             Failure::Missing { tools } => f.write_str(&packages::instructions(tools)),
             Failure::Program { line, outcome } => write!(f, "`{line}`: {outcome}"),
             Failure::File { path, problem } => write!(f, "{}: {problem}", path.display()),
+            Failure::Budget { problems } => f.write_str(&problems.join("\n")),
             Failure::Phase { name, cause } => write!(f, "phase \"{name}\" failed: {cause}"),
         }
     }

@@ -4,6 +4,7 @@
 //! ([`setup::Tool`]); [`setup::ensure`] finds or installs them and hands back a
 //! [`toolbox::Toolbox`], through which every child process is started.
 
+mod budget;
 mod check;
 mod command;
 mod engines;
@@ -50,6 +51,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Offline => offline::list_files(),
         Command::Evidence { keeps } => engines::record(keeps),
         Command::Scale => engines::measure(),
-        Command::Size => size::print(&pins::root().join("dist")),
+        Command::Bench => page::bench(),
+        Command::Size { lower: false } => budget::check(),
+        Command::Size { lower: true } => budget::lower(),
     }
 }

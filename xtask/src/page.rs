@@ -52,6 +52,18 @@ pub fn build_with(toolbox: &Toolbox) -> Result<(), Failure> {
     toolbox::finish(trunk(toolbox).args(arguments), "trunk", &arguments)
 }
 
+/// Builds the page for release and times it in a browser, beside other SQLites.
+///
+/// # Errors
+/// What [`setup::ensure`] reports, and [`Failure::Program`] if the build or a benchmark fails.
+pub fn bench() -> Result<(), Failure> {
+    let mut needed = tools(Profile::Release);
+    needed.extend([Tool::CHROMIUM, Tool::SQLITES]);
+    let toolbox = setup::ensure(&needed)?;
+    build_with(&toolbox)?;
+    toolbox.run("cargo", &["bench", "-p", "deliver-twice-tests"])
+}
+
 /// Builds the page and serves it on 127.0.0.1 until it is interrupted.
 ///
 /// # Errors

@@ -70,6 +70,8 @@ impl Tool {
     pub const TYPESCRIPT: Tool = Tool::Npm(NpmPackages::TypeScript);
     /// A SCORM runtime, and a validator of xAPI statements.
     pub const RECORDS: Tool = Tool::Npm(NpmPackages::Records);
+    /// Two SQLites for the browser, beside which a benchmark loads the laboratory.
+    pub const SQLITES: Tool = Tool::Npm(NpmPackages::Sqlites);
     /// VitePress, which makes a site of Markdown, with Vite and esbuild in it.
     pub const VITEPRESS: Tool = Tool::Npm(NpmPackages::VitePress);
     /// What makes books of Markdown.

@@ -1,4 +1,7 @@
-//! How many bytes the page sends over the wire, part by part.
+//! How many bytes the laboratory sends over the wire, part by part.
+//!
+//! The laboratory is all wasm, JavaScript, CSS and HTML of a build but what other pages load to embed it.
+//! Icons and the manifest are no part of it: a browser asks for them when it needs them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,6 +13,27 @@ use flate2::write::GzEncoder;
 
 use crate::failure::Failure;
 
+/// The element that other pages load.
+const LOADER: &str = "deliver-twice.js";
+
+/// What stands beside the laboratory for other pages, and is never loaded by its own.
+const FOR_OTHERS: [&str; 5] = [
+    LOADER,
+    "deliver-twice-bridge.js",
+    "embed-demo.html",
+    "embed-demo.js",
+    "embed-demo.css",
+];
+
+/// Bytes after gzip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weights {
+    /// All that the laboratory's page loads.
+    pub lab: usize,
+    /// The element that other pages load.
+    pub loader: usize,
+}
+
 /// A kind of file in a build, by its extension, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
@@ -17,17 +41,16 @@ enum Part {
     JavaScript,
     Css,
     Html,
-    Other,
 }
 
 impl Part {
-    fn of(path: &Path) -> Part {
+    fn of(path: &Path) -> Option<Part> {
         match path.extension().and_then(|extension| extension.to_str()) {
-            Some("wasm") => Part::Wasm,
-            Some("js" | "mjs") => Part::JavaScript,
-            Some("css") => Part::Css,
-            Some("html") => Part::Html,
-            _ => Part::Other,
+            Some("wasm") => Some(Part::Wasm),
+            Some("js" | "mjs") => Some(Part::JavaScript),
+            Some("css") => Some(Part::Css),
+            Some("html") => Some(Part::Html),
+            _ => None,
         }
     }
 
@@ -37,7 +60,6 @@ impl Part {
             Part::JavaScript => "js",
             Part::Css => "css",
             Part::Html => "html",
-            Part::Other => "other",
         }
     }
 }
@@ -68,11 +90,28 @@ impl Size {
     }
 }
 
-/// Prints the size of the build in `folder`.
+/// Prints the size of the laboratory in `folder`, and says what it weighs.
 ///
 /// # Errors
 /// [`Failure::File`] if there is no build or it cannot be read.
-pub fn print(folder: &Path) -> Result<(), Failure> {
+pub fn print(folder: &Path) -> Result<Weights, Failure> {
+    let sizes = lab_sizes(folder)?;
+    print!("{}", table(&sizes));
+    weights(folder)
+}
+
+/// What the build in `folder` weighs.
+///
+/// # Errors
+/// As for [`print`].
+pub fn weights(folder: &Path) -> Result<Weights, Failure> {
+    Ok(Weights {
+        lab: total(&lab_sizes(folder)?).gzip_bytes,
+        loader: Size::of(&content(&folder.join(LOADER))?).gzip_bytes,
+    })
+}
+
+fn lab_sizes(folder: &Path) -> Result<BTreeMap<Part, Size>, Failure> {
     if !folder.join("index.html").is_file() {
         let problem = "no release build here; run `cargo xtask build` first".to_owned();
         return Err(Failure::File {
@@ -82,12 +121,21 @@ pub fn print(folder: &Path) -> Result<(), Failure> {
     }
     let mut sizes: BTreeMap<Part, Size> = BTreeMap::new();
     for path in files_below(folder)? {
-        let content = fs::read(&path).map_err(|error| unreadable(&path, error))?;
-        let size = sizes.entry(Part::of(&path)).or_default();
-        *size = size.plus(Size::of(&content));
+        let Some(part) = Part::of(&path).filter(|_| !is_for_others(&path)) else {
+            continue;
+        };
+        let size = sizes.entry(part).or_default();
+        *size = size.plus(Size::of(&content(&path)?));
     }
-    print!("{}", table(&sizes));
-    Ok(())
+    Ok(sizes)
+}
+
+fn is_for_others(path: &Path) -> bool {
+    FOR_OTHERS.iter().any(|name| path.ends_with(name))
+}
+
+fn content(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|error| unreadable(path, error))
 }
 
 /// Every file in a folder and the folders in it.
@@ -123,8 +171,11 @@ fn gzip_bytes(content: &[u8]) -> usize {
     encoder.finish().expect("writing to a Vec succeeds").len()
 }
 
+fn total(sizes: &BTreeMap<Part, Size>) -> Size {
+    sizes.values().copied().fold(Size::default(), Size::plus)
+}
+
 fn table(sizes: &BTreeMap<Part, Size>) -> String {
-    let total = sizes.values().copied().fold(Size::default(), Size::plus);
     let rows = sizes.iter().map(|(part, size)| row(part.label(), *size));
     let heading = format!(
         "{:<8}{:>6}{:>12}{:>12}\n",
@@ -133,7 +184,7 @@ fn table(sizes: &BTreeMap<Part, Size>) -> String {
     [heading]
         .into_iter()
         .chain(rows)
-        .chain([row("total", total)])
+        .chain([row("total", total(sizes))])
         .collect()
 }
 
@@ -144,7 +195,7 @@ fn row(label: &str, size: Size) -> String {
 }
 
 /// A number with a comma before every third digit from the right.
-fn grouped(number: usize) -> String {
+pub fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -191,9 +242,22 @@ mod tests {
 
     #[test]
     fn a_file_belongs_to_a_part_by_its_extension() {
-        assert_eq!(Part::of(Path::new("app-1f_bg.wasm")), Part::Wasm);
-        assert_eq!(Part::of(Path::new("snippets/element.js")), Part::JavaScript);
-        assert_eq!(Part::of(Path::new("LICENSE")), Part::Other);
+        assert_eq!(Part::of(Path::new("app-1f_bg.wasm")), Some(Part::Wasm));
+        assert_eq!(
+            Part::of(Path::new("snippets/element.js")),
+            Some(Part::JavaScript)
+        );
+        assert_eq!(Part::of(Path::new("LICENSE")), None);
+    }
+
+    #[test]
+    fn what_other_pages_load_is_named_as_index_html_copies_it() {
+        let page = fs::read_to_string(crate::pins::root().join("index.html")).unwrap();
+        for name in FOR_OTHERS {
+            assert!(page.contains(&format!("/{name}\"")), "{name}");
+            assert!(is_for_others(&Path::new("dist").join(name)), "{name}");
+        }
+        assert!(!is_for_others(Path::new("dist/deliver-twice-web.js")));
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub enum NpmPackages {
     TypeScript,
     /// A SCORM runtime, and a validator of xAPI statements.
     Records,
+    /// Two SQLites for the browser, beside which a benchmark loads the laboratory.
+    Sqlites,
     /// VitePress, which makes a site of Markdown, with the Vite and the esbuild that it brings.
     VitePress,
 }
@@ -27,6 +29,7 @@ impl NpmPackages {
             NpmPackages::Mermaid => &["mermaid@11.17.2", "jsdom@22.1.0"],
             NpmPackages::Axe => &["axe-core@4.14.1"],
             NpmPackages::TypeScript => &["typescript@5.9.3"],
+            NpmPackages::Sqlites => &["sql.js@1.17.0", "@sqlite.org/sqlite-wasm@3.54.1-build1"],
             NpmPackages::Records => &["scorm-again@3.4.3", "@learninglocker/xapi-validation@3.0.0"],
             NpmPackages::VitePress => &["vitepress@1.6.4"],
         }
@@ -39,6 +42,7 @@ impl NpmPackages {
             NpmPackages::Axe => "AXE",
             NpmPackages::TypeScript => "TYPESCRIPT",
             NpmPackages::Records => "RECORDS",
+            NpmPackages::Sqlites => "SQLITES",
             NpmPackages::VitePress => "VITEPRESS",
         }
     }
