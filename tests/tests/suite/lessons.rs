@@ -225,7 +225,7 @@ fn what_postgresql_made_of_a_lesson_stands_beside_what_sqlite_makes_of_it_here()
         text(0)
     );
     assert!(
-        text(1).contains("comes back: with 23505 after a commit"),
+        text(1).contains("after a commit it has met the receipt"),
         "{}",
         text(1)
     );

@@ -228,3 +228,27 @@ fn the_page_shows_what_the_records_say() {
         "cargo xtask evidence --keep"
     );
 }
+
+#[test]
+fn where_both_wait_the_server_waits_at_a_receipt_as_the_page_says() {
+    let mut waits = 0;
+    for lesson in lesson::built_in() {
+        let kept = record::read(&format!("lessons/{}", lesson.id)).unwrap();
+        let kept = kept.unwrap_or_else(|| panic!("no record of {}", lesson.id));
+        for side in ["left", "right"] {
+            let usual = &kept[side]["postgresql"]["READ COMMITTED"];
+            let Some(step) = usual["differs"]["both_wait"].as_u64() else {
+                continue;
+            };
+            let row = &usual["rows"][step as usize - 1];
+            let sql = row["sql"].as_str().unwrap_or_default();
+            assert!(
+                sql.starts_with("INSERT INTO effect_receipts"),
+                "{} {side}: {sql}",
+                lesson.id
+            );
+            waits += 1;
+        }
+    }
+    assert!(waits > 0);
+}
