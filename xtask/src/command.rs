@@ -12,7 +12,7 @@ cargo xtask <command>
   build                          release build of the page, into dist/
   package                        release build of the page, packed for npm, into pkg/
   test [--only GROUP]            every check; GROUP is lint, native, wasm, evidence or browser
-  evidence [--keep]              runs lessons and matrix on PostgreSQL again, says what differs from the
+  evidence [--keep]              makes the records of PostgreSQL and RabbitMQ again, says what differs from the
                                  kept records, and with --keep keeps what it found
   scale                          measures consumers on PostgreSQL and RabbitMQ, and keeps what it found
   bench                          times of the release build in a browser, beside other SQLites

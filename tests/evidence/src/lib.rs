@@ -18,6 +18,7 @@ pub mod postgres;
 pub mod publisher;
 pub mod record;
 pub mod redelivery;
+pub mod relaying;
 pub mod replay;
 pub mod schedules;
 pub mod scratch;

@@ -1,4 +1,4 @@
-//! Makes the records of the schedules and of redelivery anew, and says what differs from those that are kept.
+//! Makes the records of schedules, redelivery and relay anew, and says what differs from those that are kept.
 
 use std::env;
 use std::error::Error;
@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use deliver_twice_evidence::schedules::{self, Server};
 use deliver_twice_evidence::servers::Engine;
-use deliver_twice_evidence::{digest, record, redelivery, scratch};
+use deliver_twice_evidence::{digest, record, redelivery, relaying, scratch};
+use serde_json::Value;
 
 /// The most differences that are printed of one record.
 const SHOWN: usize = 20;
@@ -43,12 +44,22 @@ fn make(keeps: bool, only: &str) -> Result<bool, Box<dyn Error>> {
     };
     let wants = |name: &str| name.starts_with(only);
     let mut records = schedules::record(&server, wants).map_err(|failure| failure.to_string())?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let mut keep = |name: &str, runs: Option<Value>| -> Result<(), Box<dyn Error>> {
+        let head = runtime.block_on(redelivery::head())?;
+        if let (Some(mut record), Some(runs)) = (head, runs) {
+            record.insert("runs".to_owned(), runs);
+            records.insert(name.to_owned(), record.into());
+        }
+        Ok(())
+    };
     if wants("redelivery") {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        let record = runtime.block_on(redelivery::record())?;
-        records.extend(record.map(|record| ("redelivery".to_owned(), record)));
+        keep("redelivery", runtime.block_on(redelivery::record())?)?;
+    }
+    if wants("relay") {
+        keep("relay", relaying::record()?)?;
     }
     let mut different = 0;
     for (name, made) in &records {

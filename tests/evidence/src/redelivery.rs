@@ -7,7 +7,7 @@ use deliver_twice_core::Outcome;
 use lapin::message::Delivery;
 use lapin::options::{BasicAckOptions, BasicNackOptions};
 use lapin::{Channel, Connection, Consumer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio_postgres::Client;
 
 use crate::ApplyError;
@@ -163,11 +163,12 @@ pub async fn run(mishap: Mishap) -> Result<Option<Run>> {
     bench.close(seen, late_ack).await.map(Some)
 }
 
-/// Every mishap as one record; `None`, once that is said aloud, if one of the servers is not there.
+/// What a record begins with that both servers have a part in: engine, version, database, design and day.
+/// `None`, once that is said aloud, if one of them is not there.
 ///
 /// # Errors
-/// As for [`run`].
-pub async fn record() -> Result<Option<Value>> {
+/// Those of the servers.
+pub async fn head() -> Result<Option<Map<String, Value>>> {
     let Some(queue) = Queue::open().await else {
         return Ok(None);
     };
@@ -178,6 +179,29 @@ pub async fn record() -> Result<Option<Value>> {
     };
     let asked = "SELECT current_setting('server_version'), current_date::TEXT";
     let row = schema.session().await.query_one(asked, &[]).await?;
+    let head = [
+        ("engine", Value::from("RabbitMQ")),
+        ("version", version.into()),
+        (
+            "database",
+            format!("PostgreSQL {}", word(row.get(0))).into(),
+        ),
+        ("date", row.get::<_, String>(1).into()),
+        ("design", "the contract".into()),
+    ];
+    Ok(Some(
+        head.map(|(key, value)| (key.to_owned(), value))
+            .into_iter()
+            .collect(),
+    ))
+}
+
+/// Every mishap as the `runs` of a record; `None`, once that is said aloud, if one of the servers is not
+/// there.
+///
+/// # Errors
+/// As for [`run`].
+pub async fn record() -> Result<Option<Value>> {
     let mut runs = vec![];
     for mishap in Mishap::ALL {
         let Some(run) = run(mishap).await? else {
@@ -195,14 +219,7 @@ pub async fn record() -> Result<Option<Value>> {
             "left_in_queue": run.ready,
         }));
     }
-    Ok(Some(json!({
-        "engine": "RabbitMQ",
-        "version": version,
-        "database": format!("PostgreSQL {}", word(&row.get::<_, String>(0))),
-        "date": row.get::<_, String>(1),
-        "design": "the contract",
-        "runs": runs,
-    })))
+    Ok(Some(runs.into()))
 }
 
 const ACK: BasicAckOptions = BasicAckOptions { multiple: false };

@@ -1,9 +1,9 @@
 //! What RabbitMQ says of a message that was published.
 
 use deliver_twice_evidence::broker::{ask_for_confirms, publish, ready};
+use deliver_twice_evidence::relaying::full_after;
 use deliver_twice_evidence::scratch::{Queue, close};
 use lapin::options::BasicPublishOptions;
-use lapin::types::AMQPValue;
 use lapin::{BasicProperties, Confirmation};
 
 #[tokio::test]
@@ -78,12 +78,4 @@ async fn a_queue_that_is_full_nacks() {
     assert_eq!(ready(&channel, queue.name()).await.unwrap(), 1);
     close(connection).await;
     queue.delete().await;
-}
-
-/// The arguments of a queue that refuses what is too much for it.
-pub fn full_after(messages: i32) -> [(&'static str, AMQPValue); 2] {
-    [
-        ("x-max-length", AMQPValue::LongInt(messages)),
-        ("x-overflow", AMQPValue::LongString("reject-publish".into())),
-    ]
 }
