@@ -4,11 +4,11 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use deliver_twice_tests::{Page, Site, repository};
 
 use crate::lab::{STRICT, assert_fits, wait_row, wait_running};
+use crate::program::run;
 
 /// What the recipes call the laboratory's address.
 const LAB: &str = "https://lab.example/";
@@ -106,16 +106,6 @@ fn book_program(name: &str) -> String {
     let folder = env::var("BOOKS");
     let folder = folder.expect("`BOOKS` names its folder: run `cargo xtask test`, which sets it");
     format!("{folder}/{name}")
-}
-
-#[track_caller]
-fn run(program: &str, arguments: &[&str], folder: &Path) {
-    let mut command = Command::new(program);
-    let output = command.args(arguments).current_dir(folder).output();
-    let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    assert!(output.status.success(), "{program} {arguments:?}:\n{said}");
 }
 
 /// Copies a folder with all that is in it. In text, the laboratory's address becomes `lab`.

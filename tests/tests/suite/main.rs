@@ -12,6 +12,7 @@ mod lessons;
 mod offline;
 mod package;
 mod papers;
+mod program;
 mod search;
 mod tidy;
 mod timeline;

@@ -4,10 +4,11 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
 use deliver_twice_tests::{Page, repository};
+
+use crate::program::run;
 
 /// A folder in which the package is installed, and in which the programs of `tests/fixtures/package` are.
 fn installed() -> &'static Path {
@@ -51,16 +52,6 @@ fn archive() -> PathBuf {
     let mut archives = files.map(|file| file.path());
     let is_archive = |path: &PathBuf| path.extension().is_some_and(|name| name == "tgz");
     archives.find(is_archive).expect(hint)
-}
-
-#[track_caller]
-fn run(program: &str, arguments: &[&str], folder: &Path) {
-    let mut command = Command::new(program);
-    let output = command.args(arguments).current_dir(folder).output();
-    let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    assert!(output.status.success(), "{program} {arguments:?}:\n{said}");
 }
 
 #[test]
