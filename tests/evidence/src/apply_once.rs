@@ -7,15 +7,16 @@ use std::task::{Context, Waker};
 
 use deliver_twice_core::Outcome;
 use deliver_twice_core::design::{Design, Key};
-use deliver_twice_core::dialect::{in_postgres, with_numbered_parameters};
 use deliver_twice_core::event::EffectName;
 use deliver_twice_core::plan::{Bind, Meaning, Plan, Role, Stage, check_statement};
 use deliver_twice_core::schema::RECEIPT_CONSTRAINT;
 use deliver_twice_core::sql::{Answer, Purpose, Refusal, RefusalKind};
 use futures_util::future::join;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
+
+use crate::statement::{Typed, ask, in_words, kind_of};
 
 /// Why an effect was neither applied nor found to be a duplicate. Nothing of it is left in the database,
 /// except what `apply` committed by itself, and except after an error of the commit that is no database
@@ -112,10 +113,6 @@ static CONTRACT: LazyLock<Vec<(Stage, String)>> = LazyLock::new(|| {
         .collect()
 });
 
-fn in_words(sql: &str) -> String {
-    with_numbered_parameters(&in_postgres(sql))
-}
-
 /// Carries out one effect of one event, however often it is called.
 ///
 /// In one transaction the receipt `(event_id, effect)` is written, then `apply` runs in the same session,
@@ -197,7 +194,7 @@ async fn walk<T>(
                 applied = Some(result.map_err(refused)?);
             }
             (Role::Claim, Some(purpose)) => {
-                let values = values(stage.binds, event_id, effect);
+                let values = values(stage.binds, &event_id, &effect);
                 // In one breath: the claim, and which transaction it is in.
                 let claim = ask(client, purpose, statement, &values);
                 let (answer, id) = join(claim, transaction_id(client)).await;
@@ -239,13 +236,9 @@ fn kind(error: &Error) -> RefusalKind {
     };
     let is_receipt = refusal.constraint() == Some(RECEIPT_CONSTRAINT)
         && refusal.table() == Some("effect_receipts");
-    match *refusal.code() {
-        SqlState::UNIQUE_VIOLATION if is_receipt => RefusalKind::Unique,
-        SqlState::FOREIGN_KEY_VIOLATION => RefusalKind::ForeignKey,
-        SqlState::CHECK_VIOLATION => RefusalKind::Check,
-        SqlState::NOT_NULL_VIOLATION => RefusalKind::NotNull,
-        _ if refusal.code().code().starts_with("23") => RefusalKind::OtherConstraint,
-        _ => RefusalKind::Other,
+    match kind_of(refusal.code()) {
+        RefusalKind::Unique if !is_receipt => RefusalKind::OtherConstraint,
+        kind => kind,
     }
 }
 
@@ -299,7 +292,7 @@ async fn transaction_id(client: &Client) -> Result<Option<String>, Error> {
 /// Looks whether the receipt is there, once the transaction that it refused is gone.
 async fn has_receipt(client: &Client, event_id: &str, effect: &str) -> Result<bool, ApplyError> {
     let (sql, binds) = check_statement(Key::EventEffect);
-    let values = values(binds, event_id, effect);
+    let values = values(binds, &event_id, &effect);
     let found = ask(client, Purpose::Query, &in_words(sql), &values).await;
     let found = found.map_err(|source| ApplyError::Refused {
         during: Role::Check,
@@ -308,36 +301,15 @@ async fn has_receipt(client: &Client, event_id: &str, effect: &str) -> Result<bo
     Ok(matches!(found, Answer::Rows(1..)))
 }
 
-async fn ask(
-    client: &Client,
-    purpose: Purpose,
-    statement: &str,
-    values: &[&str],
-) -> Result<Answer, Error> {
-    let typed: Vec<(&(dyn ToSql + Sync), Type)> = values
-        .iter()
-        .map(|value| (value as &(dyn ToSql + Sync), Type::TEXT))
-        .collect();
-    Ok(match purpose {
-        Purpose::Control => {
-            client.batch_execute(statement).await?;
-            Answer::Done
-        }
-        Purpose::Write => Answer::Changed(client.execute_typed(statement, &typed).await?),
-        Purpose::Query => Answer::Rows(client.query_typed(statement, &typed).await?.len() as u64),
-        Purpose::Fetch => unreachable!("the contract's own statements fetch nothing"),
-    })
-}
-
-fn values<'a>(binds: &[Bind], event_id: &'a str, effect: &'a str) -> Vec<&'a str> {
-    binds
-        .iter()
-        .map(|bind| match bind {
-            Bind::EventId => event_id,
-            Bind::EffectName => effect,
+fn values<'a>(binds: &[Bind], event_id: &'a &str, effect: &'a &str) -> Vec<Typed<'a>> {
+    let typed = |bind: &Bind| -> Typed<'a> {
+        match bind {
+            Bind::EventId => (event_id, Type::TEXT),
+            Bind::EffectName => (effect, Type::TEXT),
             _ => unreachable!("the contract's own statements need the key and nothing else"),
-        })
-        .collect()
+        }
+    };
+    binds.iter().map(typed).collect()
 }
 
 /// A transaction that may be open. If it goes out of scope the session rolls back, before it does anything

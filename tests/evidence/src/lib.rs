@@ -23,6 +23,7 @@ pub mod replay;
 pub mod schedules;
 pub mod scratch;
 pub mod servers;
+pub mod statement;
 pub mod tables;
 
 pub use apply_once::{ApplyError, apply_once};

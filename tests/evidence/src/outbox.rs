@@ -4,7 +4,6 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::LazyLock;
 
-use deliver_twice_core::dialect::{in_postgres, with_numbered_parameters};
 use deliver_twice_core::event::EventId;
 use deliver_twice_core::outbox::{
     EventState, Held, Lease, OutboxEvent, OutboxRow, OutboxStore, statements,
@@ -13,6 +12,8 @@ use deliver_twice_core::schema::OUTBOX_CONSTRAINT;
 use postgres::error::SqlState;
 use postgres::types::Type;
 use postgres::{Client, Error, IsolationLevel, Row, Transaction};
+
+use crate::statement::in_words;
 
 /// What the store cannot do.
 #[derive(Debug)]
@@ -84,10 +85,6 @@ pub static CLAIM_AS_ON_SQLITE: LazyLock<String> = LazyLock::new(|| in_words(stat
 /// The claim that passes over a row which another is claiming now.
 pub static CLAIM_SKIPPING_LOCKED: LazyLock<String> =
     LazyLock::new(|| CLAIM_AS_ON_SQLITE.replace("LIMIT 1)", "LIMIT 1 FOR UPDATE SKIP LOCKED)"));
-
-fn in_words(sql: &str) -> String {
-    with_numbered_parameters(&in_postgres(sql))
-}
 
 /// An outbox on a caller's connection, whose search path leads to the table
 /// [`OUTBOX_EVENTS`](deliver_twice_core::schema::OUTBOX_EVENTS).

@@ -20,11 +20,11 @@ use deliver_twice_core::system::{OPERATOR, Statement};
 use rusqlite::types::Value;
 use tokio::runtime::Runtime;
 use tokio::task::{JoinHandle, LocalSet};
-use tokio_postgres::error::SqlState;
-use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Client, Config, Error, NoTls, Row};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Config, Error, NoTls};
 
-use crate::locks;
+use crate::statement::{self, Typed, in_words};
+use crate::{locks, record};
 
 /// For how long the server may take to say something of a statement before that counts as a fault of the
 /// set-up.
@@ -193,13 +193,7 @@ impl Postgres {
     /// # Errors
     /// What the server says.
     pub fn version_and_date(&self) -> database::Result<(String, String)> {
-        let asked = "SELECT current_setting('server_version'), current_date::TEXT";
-        let row = self.block_on(self.observer.query_one(asked, &[]))?;
-        let version: String = row.get(0);
-        Ok((
-            version.split(' ').next().unwrap_or_default().to_owned(),
-            row.get(1),
-        ))
+        Ok(self.block_on(record::version_and_date(&self.observer))?)
     }
 
     /// What the server said of the last statement over this connection, if it refused it.
@@ -210,13 +204,13 @@ impl Postgres {
 
     /// Sends a statement on its way.
     fn send(&self, session: &Session, purpose: Purpose, statement: &Statement) -> Flight {
-        let mut sql = dialect::with_numbered_parameters(&dialect::in_postgres(statement.sql));
+        let mut sql = in_words(statement.sql);
         if sql == "BEGIN" {
             sql = format!("BEGIN ISOLATION LEVEL {}", self.isolation.as_str());
         }
         let values = statement.values.iter();
-        let values: Vec<Bound> = values.map(|(_, value)| Bound(value.clone())).collect();
-        let asked = ask(Rc::clone(&session.client), purpose, sql, values);
+        let values = values.map(|(_, value)| bound(value)).collect();
+        let asked = send(Rc::clone(&session.client), purpose, sql, values);
         self.locals.spawn_local(asked)
     }
 
@@ -238,8 +232,7 @@ impl Postgres {
             }
             Ok(())
         };
-        let settled = async { tokio::time::timeout(PATIENCE, settled).await };
-        self.block_on(settled)?
+        self.patiently(settled)
     }
 
     /// Takes the answer of a statement that has come back.
@@ -275,7 +268,7 @@ impl Postgres {
             while observer.query_opt(alive, &[&pid]).await?.is_some() {}
             Ok(())
         };
-        self.block_on(async { tokio::time::timeout(PATIENCE, gone).await })?
+        self.patiently(gone)
     }
 
     /// Ends the statement that a connection waits with, and hears what the server says of that.
@@ -343,6 +336,14 @@ impl Postgres {
             }
         }
         Ok(tables)
+    }
+
+    /// Waits for what the server has to come to by itself, and no longer than [`PATIENCE`].
+    fn patiently(
+        &self,
+        future: impl Future<Output = database::Result<()>>,
+    ) -> database::Result<()> {
+        self.block_on(async { tokio::time::timeout(PATIENCE, future).await })?
     }
 
     fn block_on<F: Future>(&self, future: F) -> F::Output {
@@ -468,39 +469,28 @@ async fn connect(config: &Config, schema: &str) -> database::Result<Session> {
     })
 }
 
-/// Runs one statement.
-async fn ask(
+/// Runs one statement. It owns what it needs, because it may be on its way for long.
+async fn send(
     client: Rc<Client>,
     purpose: Purpose,
     sql: String,
-    values: Vec<Bound>,
+    values: Vec<(Box<dyn ToSql + Sync>, Type)>,
 ) -> Result<Answer, Error> {
-    let values: Vec<&(dyn ToSql + Sync)> = values
+    let values: Vec<Typed<'_>> = values
         .iter()
-        .map(|value| value as &(dyn ToSql + Sync))
+        .map(|(value, wanted)| (value.as_ref(), wanted.clone()))
         .collect();
-    Ok(match purpose {
-        Purpose::Control => {
-            client.batch_execute(&sql).await?;
-            Answer::Done
-        }
-        Purpose::Query => Answer::Rows(client.query(&sql, &values).await?.len() as u64),
-        Purpose::Write => Answer::Changed(client.execute(&sql, &values).await?),
-        Purpose::Fetch => {
-            let rows = client.query(&sql, &values).await?;
-            Answer::Row(rows.first().map(in_text))
-        }
-    })
+    statement::ask(&client, purpose, &sql, &values).await
 }
 
-/// A row with each value as text.
-fn in_text(row: &Row) -> Vec<String> {
-    let text = |place: usize| match *row.columns()[place].type_() {
-        Type::INT4 => row.get::<_, i32>(place).to_string(),
-        Type::INT8 => row.get::<_, i64>(place).to_string(),
-        _ => row.get(place),
-    };
-    (0..row.len()).map(text).collect()
+/// A value of a plan, and how it goes over the wire.
+fn bound(value: &Value) -> (Box<dyn ToSql + Sync>, Type) {
+    match value {
+        Value::Null => (Box::new(None::<String>), Type::TEXT),
+        Value::Text(text) => (Box::new(text.clone()), Type::TEXT),
+        Value::Integer(number) => (Box::new(*number), Type::INT8),
+        Value::Real(_) | Value::Blob(_) => unreachable!("no plan binds {value:?}"),
+    }
 }
 
 /// A refusal as data: the server's code decides, and its message is for people.
@@ -513,27 +503,9 @@ fn refusal(error: &Error) -> Refusal {
         };
     };
     Refusal {
-        kind: kind_of(server.code()),
+        kind: statement::kind_of(server.code()),
         code: 0,
         message: format!("{} {}", server.code().code(), server.message()),
-    }
-}
-
-/// The sort of a refusal, by its SQLSTATE.
-///
-/// # Source
-/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>
-fn kind_of(code: &SqlState) -> RefusalKind {
-    match *code {
-        SqlState::UNIQUE_VIOLATION => RefusalKind::Unique,
-        SqlState::FOREIGN_KEY_VIOLATION => RefusalKind::ForeignKey,
-        SqlState::CHECK_VIOLATION => RefusalKind::Check,
-        SqlState::NOT_NULL_VIOLATION => RefusalKind::NotNull,
-        SqlState::READ_ONLY_SQL_TRANSACTION => RefusalKind::ReadOnly,
-        SqlState::DISK_FULL => RefusalKind::Full,
-        SqlState::IO_ERROR => RefusalKind::Io,
-        _ if code.code().starts_with("23") => RefusalKind::OtherConstraint,
-        _ => RefusalKind::Other,
     }
 }
 
@@ -543,32 +515,4 @@ fn said(error: &Error) -> Option<Said> {
         sqlstate: server.code().code().to_owned(),
         constraint: server.constraint().map(str::to_owned),
     })
-}
-
-/// A value of a plan as PostgreSQL's protocol takes it.
-#[derive(Debug)]
-struct Bound(Value);
-
-impl ToSql for Bound {
-    fn to_sql(
-        &self,
-        wanted: &Type,
-        out: &mut bytes::BytesMut,
-    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
-        match (&self.0, wanted) {
-            (Value::Null, _) => Ok(IsNull::Yes),
-            (Value::Text(text), _) => text.to_sql(wanted, out),
-            (Value::Integer(number), &Type::INT8) => number.to_sql(wanted, out),
-            (Value::Integer(number), &Type::INT4) => i32::try_from(*number)?.to_sql(wanted, out),
-            (value, wanted) => {
-                Err(format!("no plan binds {value:?} where {wanted} is wanted").into())
-            }
-        }
-    }
-
-    fn accepts(_wanted: &Type) -> bool {
-        true
-    }
-
-    to_sql_checked!();
 }

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use tokio_postgres::{Client, Error};
 
 /// The folder of the kept records.
 pub fn folder() -> PathBuf {
@@ -34,6 +35,18 @@ pub fn read(name: &str) -> io::Result<Option<Value>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// The version of a server, such as `15.4`, without what a distribution adds to it, and what day it is there.
+///
+/// # Errors
+/// The server's.
+pub async fn version_and_date(client: &Client) -> Result<(String, String), Error> {
+    let asked = "SELECT current_setting('server_version'), current_date::TEXT";
+    let row = client.query_one(asked, &[]).await?;
+    let version: &str = row.get(0);
+    let version = version.split(' ').next().unwrap_or_default();
+    Ok((version.to_owned(), row.get(1)))
 }
 
 /// Where two records differ, the day on which they were made aside: one line a place.

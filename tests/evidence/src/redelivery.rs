@@ -12,6 +12,7 @@ use tokio_postgres::Client;
 
 use crate::ApplyError;
 use crate::broker::{ask_for_confirms, consume, next, notify, publish, ready};
+use crate::record;
 use crate::scratch::{Queue, Schema, close};
 use crate::servers::broker_version;
 use crate::tables;
@@ -177,16 +178,12 @@ pub async fn head() -> Result<Option<Map<String, Value>>> {
     let Some(schema) = Schema::open().await else {
         return Ok(None);
     };
-    let asked = "SELECT current_setting('server_version'), current_date::TEXT";
-    let row = schema.session().await.query_one(asked, &[]).await?;
+    let (database, date) = record::version_and_date(&schema.session().await).await?;
     let head = [
         ("engine", Value::from("RabbitMQ")),
         ("version", version.into()),
-        (
-            "database",
-            format!("PostgreSQL {}", word(row.get(0))).into(),
-        ),
-        ("date", row.get::<_, String>(1).into()),
+        ("database", format!("PostgreSQL {database}").into()),
+        ("date", date.into()),
         ("design", "the contract".into()),
     ];
     Ok(Some(
@@ -317,9 +314,4 @@ fn refused(error: ApplyError) -> Result<Came> {
     };
     let constraint = error.constraint().map(str::to_owned);
     Ok(Came::Refused(sqlstate.code().to_owned(), constraint))
-}
-
-/// A version without what a distribution adds to it.
-fn word(version: &str) -> &str {
-    version.split(' ').next().unwrap_or_default()
 }

@@ -12,7 +12,7 @@ use deliver_twice_core::schema;
 use lapin::options::BasicAckOptions;
 use lapin::types::AMQPValue;
 use lapin::uri::AMQPUri;
-use postgres::{Client, NoTls};
+use postgres::Client;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -164,8 +164,7 @@ pub fn full_after(messages: i32) -> [(&'static str, AMQPValue); 2] {
 
 /// A session that blocks, in a schema with the tables of a producer and a consumer.
 fn client_of(schema: &Schema) -> Result<Client> {
-    let config: postgres::Config = schema.config().clone().into();
-    let mut client = config.connect(NoTls)?;
+    let mut client = schema.blocking_session()?;
     for tables in [schema::BUSINESS, schema::RECEIPTS, schema::OUTBOX_EVENTS] {
         client.batch_execute(&in_postgres(tables))?;
     }

@@ -72,6 +72,15 @@ impl Schema {
         client
     }
 
+    /// A new session in this schema whose client blocks. Not to be opened from within a runtime.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn blocking_session(&self) -> Result<postgres::Client, postgres::Error> {
+        let config: postgres::Config = self.config.clone().into();
+        config.connect(postgres::NoTls)
+    }
+
     /// How to connect to this schema: for a client of another kind, or another process.
     pub fn config(&self) -> &Config {
         &self.config

@@ -14,19 +14,19 @@ use deliver_twice_evidence::outbox::{
     CLAIM_AS_ON_SQLITE, CLAIM_SKIPPING_LOCKED, OutboxError, PostgresOutbox, claim_one,
 };
 use deliver_twice_evidence::scratch::Schema;
-use postgres::{Client, NoTls};
+use postgres::Client;
 use tokio::runtime::{Builder, Runtime};
 
 const LEASE: NonZeroU32 = NonZeroU32::new(10).unwrap();
 
 /// A schema with an outbox, and the runtime that the schema's own sessions need.
-pub struct Bench {
-    pub schema: Schema,
-    pub runtime: Runtime,
+struct Bench {
+    schema: Schema,
+    runtime: Runtime,
 }
 
 impl Bench {
-    pub fn open() -> Option<Bench> {
+    fn open() -> Option<Bench> {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let schema = runtime.block_on(Schema::open())?;
         let bench = Bench { schema, runtime };
@@ -38,9 +38,8 @@ impl Bench {
     }
 
     /// A session for a store, which blocks.
-    pub fn client(&self) -> Client {
-        let config: postgres::Config = self.schema.config().clone().into();
-        let mut client = config.connect(NoTls).unwrap();
+    fn client(&self) -> Client {
+        let mut client = self.schema.blocking_session().unwrap();
         // What these tests commit need not survive the server, and no wait of theirs is meant to last.
         client
             .batch_execute("SET synchronous_commit = off; SET lock_timeout = '10s'")
@@ -49,7 +48,7 @@ impl Bench {
     }
 }
 
-pub fn event(id: &str) -> OutboxEvent {
+fn event(id: &str) -> OutboxEvent {
     OutboxEvent {
         event_id: EventId::new(id),
         ticket_id: "ticket-1".to_owned(),
@@ -57,7 +56,7 @@ pub fn event(id: &str) -> OutboxEvent {
     }
 }
 
-pub fn enqueue(client: &mut Client, id: &str) -> Result<(), OutboxError> {
+fn enqueue(client: &mut Client, id: &str) -> Result<(), OutboxError> {
     let mut transaction = client.transaction().unwrap();
     PostgresOutbox::enqueue(&mut transaction, &event(id))?;
     transaction.commit().unwrap();

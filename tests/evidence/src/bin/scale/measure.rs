@@ -10,7 +10,7 @@ use deliver_twice_evidence::load::Load;
 use deliver_twice_evidence::record;
 use deliver_twice_evidence::scratch::Schema;
 use deliver_twice_evidence::servers::{Engine, broker_version};
-use postgres::{Client, NoTls};
+use postgres::Client;
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
 
@@ -219,8 +219,7 @@ impl Database {
     }
 
     fn client(&self) -> Result<Client> {
-        let config: postgres::Config = self.0.config().clone().into();
-        Ok(config.connect(NoTls)?)
+        Ok(self.0.blocking_session()?)
     }
 
     /// One text.
