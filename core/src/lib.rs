@@ -21,6 +21,8 @@ pub mod explore;
 pub mod export;
 pub mod lesson;
 pub mod matrix;
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+mod omitted;
 pub mod outbox;
 pub mod plan;
 pub mod property;
