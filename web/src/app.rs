@@ -450,6 +450,9 @@ fn use_cursor_in_view(session: &Rc<Session>) {
         if let (false, Some(row)) = (is_first, row) {
             let options = web_sys::ScrollIntoViewOptions::new();
             options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+            // In a frame the page around it must stay where it is. A browser that does not know the word
+            // scrolls that page too; setting a property of a plain object is not refused.
+            let _ = js_sys::Reflect::set(&options, &"container".into(), &"nearest".into());
             row.scroll_into_view_with_scroll_into_view_options(&options);
         }
     });

@@ -687,9 +687,15 @@ fn an_element_follows_its_attributes_without_a_reload_and_leaves_nothing_behind(
     // Moved, it is a new frame with the old state; removed, it is none.
     page.eval("void one(1).step('dA')");
     page.wait_until("the step", "one(1).state.query.includes('seq=s1:dA&')");
+    page.eval("one(1).step('A').then(() => new Promise(requestAnimationFrame))");
+    page.wait_until("the step", "one(1).state.query.includes('seq=s1:dA.A&')");
+    assert_eq!(page.eval("scrollY"), 0, "a step moved the page of the host");
     page.eval("document.body.prepend(one(1))");
     wait_ready(page, 1);
-    assert_eq!(page.eval("one(1).state.query.includes('seq=s1:dA&')"), true);
+    assert_eq!(
+        page.eval("one(1).state.query.includes('seq=s1:dA.A&')"),
+        true
+    );
     let inside = "document.querySelector('#n1').shadowRoot.querySelector('iframe')";
     page.enter_frame_of(inside, TIMELINE);
     page.eval("void (window.print = () => { document.title = 'printed'; })");
